@@ -6,7 +6,7 @@ export interface PageChoice {
   readonly lang?: string | undefined;
   /** A network, or `summary`. */
   readonly way?: string | undefined;
-  /** Present when the browser reloads a page by itself, so the payer has seen it before. */
+  /** Present after a button of the sandbox: the payer has seen the page before. The script removes it. */
   readonly watched?: '1' | undefined;
 }
 

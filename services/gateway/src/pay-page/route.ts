@@ -112,7 +112,6 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
         now: at,
         way,
         link: (changes) => pageLink(reference, { ...choice, ...changes }),
-        redirectsTo: (checkout.state === 'paid' && choice.watched && checkout.return_url) || null,
         strip: sandbox ? await stripOf(shown, { ways: checkout.ways, way }, sandbox) : null,
         assets,
       });

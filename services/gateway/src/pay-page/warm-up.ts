@@ -39,7 +39,6 @@ export const renderExample = (assets: PageAssets): string => {
     now,
     way: checkout.ways[0]!,
     link: (choice) => pageLink(EXAMPLE.reference, choice),
-    redirectsTo: null,
     strip: null,
     assets,
   });

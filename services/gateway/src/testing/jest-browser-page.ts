@@ -10,9 +10,9 @@ const WALLET_TEXTS = { ...textsOf(en.wallet('', '')), pay_with: 'Pay with {walle
 const SENT_TEXTS = textsOf(en.sentByWallet);
 
 /** The page as the server renders it. */
-export const page = ({ version = 'first', news = '', body = '' } = {}) =>
+export const page = ({ version = 'first', news = '', body = '', main = '' } = {}) =>
   `<html lang="en"><head><title>${version}</title></head><body>
-    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}"><section id="sent"
+    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}" ${main}><section id="sent"
       data-sent-texts='${JSON.stringify(SENT_TEXTS)}' hidden></section>${body}</main>
     <p id="announcement" role="status"></p></body></html>`;
 

@@ -14,7 +14,8 @@ import { offerWallets } from './wallet/offer.ts';
 // The server renders the page; the script reads these attributes:
 //   main            data-version, data-now (clock of the server in ms), data-locale
 //   main            data-announcement (told when main is replaced)
-//   main            data-return-url (the order is paid: where the payer goes)
+//   main            data-state, data-return-url (the order is paid: where the payer goes)
+//   any             data-redirect: tells that the payer is taken there; button data-stay
 //   time            datetime
 //   time.countdown  datetime (a deadline), data-text (`{time}` stands for the time left)
 //   any             data-copy (the text to copy), data-copied (what to tell then)
@@ -40,6 +41,8 @@ const followPage = (): void => {
     },
   });
   const wallets = offerWallets({ refresh });
+  // After the wallets: money on its way keeps the payer here.
+  receipt.render();
   const live = followChanges({ refresh, onServerTime: clock.set });
   clock.onDeadline(live.update);
 };

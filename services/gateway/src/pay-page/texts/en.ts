@@ -131,7 +131,8 @@ export const en = {
   tooMany: (time: string) => `Many pages were opened from your network. This page tries again in ${time}.`,
   retryNow: 'Try again now',
   backTo: (merchant: string) => `Back to ${merchant}`,
-  takenBack: (merchant: string) => `You are taken back to ${merchant} in a few seconds.`,
+  /** Followed by the time that is left. */
+  takenBack: (merchant: string) => `You are taken back to ${merchant} in`,
   stay: 'Stay on this page',
   receipt: 'Receipt',
   paidOn: 'Paid on',

@@ -128,7 +128,7 @@ export const es: Texts = {
   tooMany: (time) => `Se abrieron muchas páginas desde tu red. Esta página volverá a intentarlo en ${time}.`,
   retryNow: 'Reintentar ahora',
   backTo: (merchant: string) => `Volver a ${merchant}`,
-  takenBack: (merchant: string) => `En unos segundos volverás a ${merchant}.`,
+  takenBack: (merchant: string) => `Volverás a ${merchant} en`,
   stay: 'Quedarme en esta página',
   receipt: 'Recibo',
   paidOn: 'Pagado el',

@@ -127,7 +127,7 @@ export const pt: Texts = {
   tooMany: (time) => `Muitas páginas foram abertas a partir da sua rede. Esta página tenta de novo em ${time}.`,
   retryNow: 'Tentar agora',
   backTo: (merchant: string) => `Voltar para ${merchant}`,
-  takenBack: (merchant: string) => `Em alguns segundos você voltará para ${merchant}.`,
+  takenBack: (merchant: string) => `Você voltará para ${merchant} em`,
   stay: 'Ficar nesta página',
   receipt: 'Recibo',
   paidOn: 'Pago em',

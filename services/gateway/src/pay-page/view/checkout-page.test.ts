@@ -37,7 +37,6 @@ const render = (
     assets,
     now: NOW,
     version: 'v1',
-    redirectsTo: null,
     strip: null,
   });
 };
@@ -199,7 +198,7 @@ test('a line breaks before the time of day, not within it', () =>
   expect(render()).toContain('Jan 31, 2026, 1:00\u00a0PM\u00a0UTC</time>'));
 
 test('without JavaScript the page loads itself again until nothing can change', () => {
-  expect(render()).toContain(`<meta http-equiv="refresh" content="10; url=/pay/${REFERENCE}?watched=1"/></noscript>`);
+  expect(render()).toContain(`<meta http-equiv="refresh" content="10; url=/pay/${REFERENCE}"/></noscript>`);
   expect(render({ status: 'canceled' })).not.toContain('http-equiv');
 });
 

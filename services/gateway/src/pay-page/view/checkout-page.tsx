@@ -1,5 +1,5 @@
 import { SandboxStrip } from '../sandbox/strip.tsx';
-import { BackToShop } from './back-to-shop.tsx';
+import { BackToShop, redirectUrl } from './back-to-shop.tsx';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
 import { Receipt } from './receipt.tsx';
@@ -17,7 +17,7 @@ export const renderCheckout = (view: View): string => {
     ...view,
     title: titleOf(view),
     accentUrl: merchant.accent_url,
-    reload: reloadSeconds === undefined ? null : { seconds: reloadSeconds, url: link({ watched: '1' }) },
+    reload: reloadSeconds === undefined ? null : { seconds: reloadSeconds, url: link({}) },
     languageLink: (lang) => link({ lang }),
     header: (
       <p class="merchant">
@@ -60,7 +60,7 @@ const Main = (view: View) => {
       data-now={view.now.getTime()}
       data-locale={format.locale}
       data-announcement={announcementOf(view)}
-      data-return-url={state === 'paid' ? checkout.return_url : undefined}
+      data-return-url={redirectUrl(checkout)}
       tabindex={-1}
     >
       <Status {...view} />

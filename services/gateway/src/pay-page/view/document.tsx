@@ -10,8 +10,6 @@ export interface DocumentProps extends Speech {
   readonly accentUrl?: string | undefined;
   /** The reload of browsers without JavaScript. */
   readonly reload: { readonly seconds: number; readonly url?: string } | null;
-  /** Where every browser goes by itself. */
-  readonly redirectsTo?: string | null;
   readonly languageLink: (language: Speech['language']) => string;
   /** What `<header>` and `<main>` contain. */
   readonly header: ComponentChildren;
@@ -19,7 +17,7 @@ export interface DocumentProps extends Speech {
 }
 
 // The `<main>` is replaced when the page changes; a screen reader needs a live region that stays.
-const Document = ({ title, assets, accentUrl, reload, redirectsTo, header, children, ...rest }: DocumentProps) => (
+const Document = ({ title, assets, accentUrl, reload, header, children, ...rest }: DocumentProps) => (
   <html lang={rest.language} dir="ltr">
     <head>
       <meta charset="utf-8" />
@@ -36,7 +34,6 @@ const Document = ({ title, assets, accentUrl, reload, redirectsTo, header, child
           <meta http-equiv="refresh" content={refresh(reload.seconds, reload.url)} />
         </noscript>
       )}
-      {redirectsTo && <meta http-equiv="refresh" content={refresh(REDIRECT_SECONDS, redirectsTo)} />}
     </head>
     <body>
       <a class="skip" href="#payment">
@@ -51,8 +48,6 @@ const Document = ({ title, assets, accentUrl, reload, redirectsTo, header, child
     </body>
   </html>
 );
-
-const REDIRECT_SECONDS = 10;
 
 const refresh = (seconds: number, url: string | undefined): string =>
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;

@@ -16,8 +16,6 @@ export interface View extends Speech {
   /** A link to this page with another choice. */
   readonly link: (choice: PageChoice) => string;
   readonly assets: PageAssets;
-  /** Where a payer who watched the payment goes. */
-  readonly redirectsTo: string | null;
   /** Null outside of a sandbox. */
   readonly strip: Strip | null;
 }
