@@ -44,6 +44,67 @@ export class FakeStream extends EventTarget {
 }
 export const stream = () => FakeStream.opened.at(-1)!;
 
+type Held = (lock: object | null) => Promise<unknown>;
+interface Options {
+  readonly ifAvailable?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Web Locks, as far as the page uses them. */
+const fakeLocks = () => {
+  const held = new Set<string>();
+  const waiting: { readonly name: string; readonly start: () => void }[] = [];
+  const hold = async (name: string, callback: Held) => {
+    held.add(name);
+    try {
+      return await callback({});
+    } finally {
+      held.delete(name);
+      const next = waiting.findIndex((each) => each.name === name);
+      if (next >= 0) waiting.splice(next, 1)[0]!.start();
+    }
+  };
+  const request = (name: string, { ifAvailable, signal }: Options, callback: Held): Promise<unknown> => {
+    if (!held.has(name)) return hold(name, callback);
+    if (ifAvailable) return callback(null);
+    return new Promise((resolve, reject) => {
+      const waits = { name, start: () => resolve(hold(name, callback)) };
+      waiting.push(waits);
+      signal?.addEventListener('abort', () => {
+        const at = waiting.indexOf(waits);
+        if (at < 0) return;
+        waiting.splice(at, 1);
+        reject(new Error('aborted'));
+      });
+    });
+  };
+  return { request };
+};
+
+class FakeChannel extends EventTarget {
+  static readonly open = new Set<FakeChannel>();
+  readonly name: string;
+  constructor(name: string) {
+    super();
+    this.name = name;
+    FakeChannel.open.add(this);
+  }
+  postMessage(data: unknown): void {
+    for (const each of FakeChannel.open)
+      if (each !== this && each.name === this.name) each.dispatchEvent(new MessageEvent('message', { data }));
+  }
+  close(): void {
+    FakeChannel.open.delete(this);
+  }
+}
+
+/** Gives the browser no open tabs, locks or channels. */
+export const useLocks = (): void => {
+  FakeChannel.open.clear();
+  Object.assign(globalThis, { BroadcastChannel: FakeChannel });
+  Object.defineProperty(navigator, 'locks', { value: fakeLocks(), configurable: true });
+};
+
 /** What the server answers, and whether the payer sees the page. */
 export const browser = {
   rendered: '',
@@ -104,6 +165,7 @@ export const useBrowser = (): void => {
   });
   beforeEach(() => {
     timers.useFakeTimers({ now: NOW });
+    useLocks();
     fetched.mockClear();
     Object.assign(browser, { answers: [], status: 200, visibility: 'visible' });
     localStorage.clear();

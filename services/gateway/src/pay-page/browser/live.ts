@@ -1,4 +1,5 @@
 import type { Refresh } from './refresh.ts';
+import { shareStream } from './shared-stream.ts';
 
 const POLL_MS = 5_000;
 const SLOWEST_POLL_MS = 60_000;
@@ -23,15 +24,15 @@ export const followChanges = ({
   refresh: Refresh;
   onServerTime: (ms: number) => void;
 }): Live => {
-  let stream: EventSource | undefined;
   let poll: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let pollMs = POLL_MS;
+  let hasStream = false;
   let streamAgainAt = 0;
 
   const stop = (): void => {
-    stream?.close();
-    stream = undefined;
+    hasStream = false;
+    stream.close();
     clearTimeout(poll);
     clearTimeout(silence);
   };
@@ -52,34 +53,32 @@ export const followChanges = ({
   };
   const pollOnce = async (): Promise<void> => {
     await update();
-    if (!isFollowed() || stream) return;
+    if (!isFollowed() || hasStream) return;
     if (performance.now() >= streamAgainAt) openStream();
     else pollAfter(pollMs);
   };
   const heard = (): void => {
     clearTimeout(silence);
     // The connection may be gone without a sign, as after a change of the network.
-    silence = setTimeout(start, SILENT_MS);
+    silence = setTimeout(startAgain, SILENT_MS);
   };
-  const openStream = (): void => {
-    if (typeof EventSource === 'undefined') return pollAfter(pollMs);
-    stream = new EventSource(`${location.pathname}/events`);
-    stream.addEventListener('time', ({ data }: MessageEvent<string>) => {
+  const stream = shareStream({
+    onEvent: ({ type, data }) => {
       heard();
-      onServerTime(Number(data));
-    });
-    stream.addEventListener('changed', ({ data }: MessageEvent<string>) => {
-      heard();
-      if (data !== refresh.version()) void update();
-    });
-    stream.addEventListener('error', () => {
-      // Otherwise the browser connects again by itself.
-      if (stream?.readyState !== EventSource.CLOSED) return;
+      if (type === 'time') onServerTime(Number(data));
+      else if (data !== refresh.version()) void update();
+    },
+    onRefused: () => {
       stop();
       streamAgainAt = performance.now() + STREAM_AGAIN_MS;
       if (isFollowed()) pollAfter(pollMs);
-    });
+    },
+  });
+  const openStream = (): void => {
+    if (typeof EventSource === 'undefined') return pollAfter(pollMs);
+    hasStream = true;
     heard();
+    stream.open();
   };
   const start = (): void => {
     stop();
