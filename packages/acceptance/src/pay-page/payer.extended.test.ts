@@ -2,7 +2,7 @@ import { item } from '../harness/order-bodies.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
 import { qrCodeOn } from './qr-code.ts';
 import { openSale } from './sale.ts';
-import { DESKTOP, sidewaysOn, violationsOn, visit } from './visit.ts';
+import { DESKTOP, sidewaysOn, tornWordsOn, violationsOn, visit } from './visit.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
 /** The narrowest screen that WCAG asks for. */
@@ -17,11 +17,88 @@ onPaymentPage('a payer', () => {
     async () => {
       const sale = await openSale(stack.evm, EXPRESS);
       const { page, faults, close } = await visit(stack.browser, sale.url, { javaScriptEnabled: false });
-      expect(await qrCodeOn(page)).toBe((await sale.checkout()).ways[0]!.payment_uri);
+      const [way] = (await sale.checkout()).ways;
+      expect(await qrCodeOn(page)).toBe(way!.address);
+      await page.getByText('With amount').click();
+      expect(await qrCodeOn(page)).toBe(way!.payment_uri);
       await page.getByText(/The price holds until .*\sUTC\.$/).waitFor();
       await sale.pay();
       await page.getByRole('heading', { name: 'Your payment was seen' }).waitFor();
       expect(faults).toEqual([]);
+      await close();
+    },
+    SLOW,
+  );
+
+  test.each([true, false])(
+    'pastes the whole address, however it is selected: with JavaScript %p',
+    async (javaScriptEnabled) => {
+      const sale = await openSale(stack.evm, EXPRESS);
+      const { page, close } = await visit(stack.browser, sale.url, { javaScriptEnabled });
+      const { address } = (await sale.checkout()).ways[0]!;
+      const shown = page.locator('code.address');
+      const selections = {
+        'a double click': () => shown.dblclick({ position: { x: 20, y: 5 } }),
+        'a drag over its lines': async () => {
+          await shown.scrollIntoViewIfNeeded();
+          const box = (await shown.boundingBox())!;
+          await page.mouse.move(box.x + 1, box.y + 5);
+          await page.mouse.down();
+          await page.mouse.move(box.x + box.width / 2, box.y + box.height - 5, { steps: 10 });
+          await page.mouse.up();
+        },
+      };
+      const field = await page.context().newPage();
+      for (const [name, select] of Object.entries(selections)) {
+        await page.bringToFront();
+        await page.locator('h1').click();
+        await select();
+        await page.keyboard.press('ControlOrMeta+C');
+        await field.bringToFront();
+        await field.setContent('<textarea autofocus></textarea>');
+        await field.locator('textarea').focus();
+        await field.keyboard.press('ControlOrMeta+V');
+        expect([name, await field.locator('textarea').inputValue()]).toEqual([name, address]);
+      }
+      await close();
+    },
+    SLOW,
+  );
+
+  test(
+    'scans the address first, and from then on the code that their wallet reads',
+    async () => {
+      const [sale, next] = [await openSale(stack.evm, EXPRESS), await openSale(stack.evm, EXPRESS)];
+      const { page, close } = await visit(stack.browser, sale.url);
+      expect(await qrCodeOn(page)).toBe((await sale.checkout()).ways[0]!.address);
+      await page.getByText('With amount').click();
+      await page.goto(next.url);
+      await page.getByRole('radio', { name: 'With amount', checked: true }).waitFor();
+      expect(await qrCodeOn(page)).toBe((await next.checkout()).ways[0]!.payment_uri);
+      await close();
+    },
+    SLOW,
+  );
+
+  test.each([
+    ['es-MX', 'waiting'],
+    ['pt-BR', 'waiting'],
+    ['es-MX', 'paid, and a part returned'],
+    ['pt-BR', 'paid, and a part returned'],
+  ])(
+    'who doubles the size of text loses nothing: %s, %s',
+    async (locale, state) => {
+      const sale = await openSale(stack.evm, { ...EXPRESS, return_url: 'https://shop.example/thanks' });
+      if (state !== 'waiting') {
+        await sale.pay();
+        await sale.confirm();
+        await sale.until(({ state }) => state === 'paid');
+        await sale.refund('1.000000');
+        await sale.until(({ returned }) => Number(returned) > 0);
+      }
+      const { page, close } = await visit(stack.browser, sale.url, { locale, viewport: { width: 360, height: 800 } });
+      await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+      expect([await sidewaysOn(page), await tornWordsOn(page)]).toEqual([0, []]);
       await close();
     },
     SLOW,

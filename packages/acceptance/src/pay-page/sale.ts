@@ -22,7 +22,7 @@ export interface Sale {
   readonly advance: (minutes: number) => Promise<unknown>;
   /** The first payment is taken back by its rail, or paid back by the merchant. */
   readonly fail: () => Promise<unknown>;
-  readonly refund: () => Promise<unknown>;
+  readonly refund: (amount?: string) => Promise<unknown>;
   /** Posts to the API with the merchant's key. */
   readonly post: (path: string, body?: object) => Promise<unknown>;
   /** What the page shows, as data. */
@@ -77,7 +77,7 @@ export const openSale = async ({ call, desk }: EvmStack, changes: Changes = {}):
       await call('evm_increaseTime', 1);
     },
     fail: async () => post(`/debug/payments/${await firstPayment()}/fail`),
-    refund: async () => post(`/v1/payments/${await firstPayment()}/refund`),
+    refund: async (amount) => post(`/v1/payments/${await firstPayment()}/refund`, amount ? { amount } : undefined),
     post,
     checkout,
     until: (shown) =>

@@ -60,6 +60,26 @@ export const violationsOn = async (page: Page): Promise<string[]> => {
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
 };
 
+/** The words that do not stand whole within the screen. Codes have no words. */
+export const tornWordsOn = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const torn = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text; (text = texts.nextNode());) {
+      const parent = text.parentElement;
+      if (parent.closest('code, script, .visually-hidden, .skip') || !parent.checkVisibility()) continue;
+      for (const { 0: word, index } of text.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const boxes = [...range.getClientRects()];
+        const isOut = boxes.some(({ left, right }) => left < 0 || right > document.documentElement.clientWidth);
+        if (isOut || new Set(boxes.map(({ top }) => Math.round(top))).size > 1) torn.push(word);
+      }
+    }
+    return torn;
+  })()`);
+
 /** By how many pixels the page is wider than the screen: a payer would have to scroll sideways. */
 export const sidewaysOn = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
