@@ -26,7 +26,7 @@ onPaymentPage('each state of the payment page', () => {
   beforeAll(() => void mkdirSync(FOLDER, { recursive: true }));
 
   test.each(STATES.map((state) => [state.name, state] as const))(
-    '%s: nothing fails, axe finds nothing, and its QR code is the URI of the API',
+    '%s: nothing fails, axe finds nothing, and its QR code is the address of the API',
     async (name, { order, reach, shown }) => {
       const sale = await openSale(stack.evm, order);
       await reach?.(sale);
@@ -41,7 +41,7 @@ onPaymentPage('each state of the payment page', () => {
           sideways: await sidewaysOn(page),
           code: hasCode && (await qrCodeOn(page)),
         };
-        const code = hasCode && ways[0]!.payment_uri;
+        const code = hasCode && ways[0]!.address;
         expect({ shot, ...found }).toEqual({ shot, faults: [], violations: [], sideways: 0, code });
         await close();
       }

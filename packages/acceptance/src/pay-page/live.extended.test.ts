@@ -32,13 +32,40 @@ onPaymentPage('an open payment page', () => {
       await sale.confirm();
       await both('Part of your payment has arrived');
       const [way] = (await sale.checkout()).ways;
-      for (const { page } of visits) expect(await qrCodeOn(page)).toBe(way!.payment_uri);
+      for (const { page } of visits) {
+        await page.getByText('With amount').click();
+        expect(await qrCodeOn(page)).toBe(way!.payment_uri);
+      }
       await sale.pay(60n);
       await both('Your payment was seen');
       await sale.confirm();
       await both('Paid');
       expect(visits.flatMap(({ faults }) => faults)).toEqual([]);
       await Promise.all(visits.map(({ close }) => close()));
+    },
+    SLOW,
+  );
+
+  test.each(['one order', 'seven orders'])(
+    'loads in seven tabs of %s over HTTP/1.1, and each shows its payment by itself',
+    async (orders) => {
+      const first = await openSale(stack.evm, EXPRESS);
+      const { page, close } = await visit(stack.browser, first.url);
+      const sales = [first];
+      const pages = [page];
+      while (pages.length < 7) {
+        const sale = orders === 'one order' ? first : await openSale(stack.evm, EXPRESS);
+        const tab = await page.context().newPage();
+        await tab.goto(sale.url);
+        sales.push(sale);
+        pages.push(tab);
+      }
+      for (const sale of new Set(sales)) await sale.pay();
+      for (const tab of pages)
+        await tab
+          .getByRole('heading', { level: 1, name: /^(Your payment was seen|Paid)$/ })
+          .waitFor({ timeout: 60_000 });
+      await close();
     },
     SLOW,
   );

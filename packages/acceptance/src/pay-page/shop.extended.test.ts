@@ -27,6 +27,10 @@ onPaymentPage('the page of a shop', () => {
       await page.waitForURL(/shop\.example\/thanks/, { timeout: 60_000 });
       const query = Object.fromEntries(new URL(page.url()).searchParams);
       expect(query).toEqual({ cart: '7', order_id: sale.order.id, status: 'paid' });
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'Paid' }).waitFor();
+      await back.waitFor();
+      expect(await page.locator('[data-redirect]').isVisible()).toBe(false);
       await close();
     },
     SLOW,
@@ -64,7 +68,7 @@ onPaymentPage('the page of a shop', () => {
       const page = await opened;
       await page.locator('main').waitFor();
       await shop.evaluate(`window.opened.location = 'http://shop.example/copy'`);
-      await page.locator('.qr').waitFor();
+      await page.locator('.qr').first().waitFor();
       expect([await shop.evaluate('window.opened.closed'), page.url()]).toEqual([true, sale.url]);
       await context.close();
     },
