@@ -71,6 +71,18 @@ test('counts down by the clock of the server, and asks for the page at the deadl
   expect(fetched).toHaveBeenCalledTimes(1);
 });
 
+test('asks for no money from the deadline on, until the server says what follows', async () => {
+  await run(page({ body: countdown(2_000) }));
+  browser.status = 503;
+  await timers.advanceTimersByTimeAsync(1_500);
+  expect(find('main').hasAttribute('data-late')).toBe(false);
+  await timers.advanceTimersByTimeAsync(1_500);
+  expect(find('main').hasAttribute('data-late')).toBe(true);
+  browser.status = 200;
+  await changeTo(page({ version: 'renewed', body: countdown(3_600_000) }), 'renewed');
+  expect(find('main').hasAttribute('data-late')).toBe(false);
+});
+
 test('shows times in the time zone of the payer, also after a change', async () => {
   const body = '<time datetime="2026-03-01T12:00:00Z">12:00 PM UTC</time>';
   const shown = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(NOW);

@@ -44,7 +44,11 @@ const followPage = (): void => {
   // After the wallets: money on its way keeps the payer here.
   receipt.render();
   const live = followChanges({ refresh, onServerTime: clock.set });
-  clock.onDeadline(live.update);
+  clock.onDeadline(() => {
+    // Also while the server cannot tell what follows. The next page that differs has no such mark.
+    document.querySelector('main')?.setAttribute('data-late', '');
+    live.update();
+  });
 };
 
 afterFirstPaint(() => {
