@@ -14,11 +14,11 @@ export const offerReceipt = (): { readonly render: () => void } => {
     wasPaid = isPaid();
   };
   const start = (): void => {
-    const endsAt = Date.now() + SECONDS * 1_000;
+    const endsAt = performance.now() + SECONDS * 1_000;
     const count = (): void => {
       const url = redirectUrl();
       if (url === undefined) return stop();
-      const left = Math.ceil((endsAt - Date.now()) / 1_000);
+      const left = Math.ceil((endsAt - performance.now()) / 1_000);
       show(left);
       if (left > 0) return;
       stop();
