@@ -45,7 +45,11 @@ export const startCleanup = (options: CleanupOptions): Cleanup => {
         log(`cleanup failed: ${(error as Error).message}`);
       });
   };
-  const timer = setInterval(() => run(applyRetention), settings.cleanupIntervalMs);
+  const now = retentionClock(wallClockMs, () => performance.now());
+  const timer = setInterval(
+    () => run((_, signal) => applyRetention(options, now(), signal)),
+    settings.cleanupIntervalMs,
+  );
   const request = () => {
     next ??= setTimeout(() => {
       next = undefined;
@@ -64,10 +68,17 @@ export const startCleanup = (options: CleanupOptions): Cleanup => {
   };
 };
 
-const applyRetention = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
+/** The time by which batches are too old: the wall clock, unless it was set ahead since the start. What a wrong clock
+ *  deletes does not come back. */
+export const retentionClock = (wallMs: () => number, monotonicMs: () => number): (() => number) => {
+  const [startedAt, startedMs] = [wallMs(), monotonicMs()];
+  return () => Math.min(wallMs(), startedAt + monotonicMs() - startedMs);
+};
+
+const applyRetention = async (options: CleanupOptions, now: number, stopped: AbortSignal): Promise<void> => {
   for (const partition of options.catalogue.allPartitions()) {
     if (stopped.aborted) return;
-    await moveLogStart(options, partition, wallClockMs());
+    await moveLogStart(options, partition, now);
   }
   await deleteRows(options, stopped);
 };
