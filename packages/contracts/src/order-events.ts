@@ -25,6 +25,9 @@ const Transition = { status: OrderStatus, reason: z.string() };
  *  field. */
 const At = { at: Timestamp };
 
+/** Whether the service did not trust its clock, so that `at` may be wrong. */
+const ClockDoubted = { clockDoubted: z.literal(true).optional() };
+
 /** Per payment id: the sighting of a payment that the rail has seen more than once. */
 const Sightings = { sightings: z.record(z.string(), z.int()).optional() };
 
@@ -58,6 +61,7 @@ export const OrderCreated = defineEvent({
     cancelUrl: z.string().optional(),
     /** Absent while a provider is slow: the order is `initialized` until `OrderInstructed`. */
     instructions: z.array(AssignedInstruction).optional(),
+    ...ClockDoubted,
     ...Transition,
     ...At,
   },
@@ -69,7 +73,7 @@ export const OrderInstructed = defineEvent({
   message: 'order.instructed',
   webhook: 'order:updated',
   summary: 'An order that was created without deposit instructions received them.',
-  data: { instructions: z.array(AssignedInstruction), ...Transition, ...At },
+  data: { instructions: z.array(AssignedInstruction), ...ClockDoubted, ...Transition, ...At },
 });
 
 /** The order knows about a payment. The payment stays `received` until it is confirmed and may be applied. */

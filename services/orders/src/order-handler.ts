@@ -6,7 +6,8 @@ import { type ExistingOrder, exists, type Order } from './order/state.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
 
-/** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. */
+/** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. Money is not
+ *  judged by the time at which its address was assigned meanwhile. */
 export const withTrustedClock = (
   decider: Decider<Order, OrderCommand, OrderEvent>,
   isClockPaused: () => boolean,
@@ -16,9 +17,14 @@ export const withTrustedClock = (
     const events = decider.decide(command, order);
     if (events.some(({ type }) => type === 'OrderExpired' || type === 'OrderRenewed') && isClockPaused())
       throw new AppError('dependency_unavailable', 'the clock of the service is not trusted: try again later');
-    return events;
+    return events.map((event) => (hasAssigned(event) && isClockPaused() ? doubted(event) : event));
   },
 });
+
+const hasAssigned = ({ type }: OrderEvent): boolean => type === 'OrderCreated' || type === 'OrderInstructed';
+
+const doubted = (event: OrderEvent): OrderEvent =>
+  ({ ...event, data: { ...event.data, clockDoubted: true } }) as OrderEvent;
 
 /** The order from the stream cache or its stream. Throws `not_found` for an unknown or deleted order, and for another
  *  merchant's if

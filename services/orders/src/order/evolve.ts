@@ -24,7 +24,12 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
   const updated = { ...order, updatedAt: laterOf(order.updatedAt, at) };
   switch (event.type) {
     case 'OrderInstructed':
-      return { ...updated, instructions: event.data.instructions, assignedAt: at, ...statusOf(event.data) };
+      return {
+        ...updated,
+        instructions: event.data.instructions,
+        assignedAt: assignedAt(event.data),
+        ...statusOf(event.data),
+      };
     case 'OrderPaymentReceived':
       return withReceived(updated, event.data);
     case 'OrderPaymentConfirmed':
@@ -70,6 +75,10 @@ export const followedBy = (
   return exists(after) ? [...events, ...decideNext(after)] : events;
 };
 
+/** When the addresses were assigned; unknown if the clock was in doubt. */
+const assignedAt = ({ clockDoubted, at }: { clockDoubted?: true | undefined; at: string }): string | undefined =>
+  clockDoubted ? undefined : at;
+
 const created = ({
   reason: statusReason,
   at,
@@ -77,6 +86,7 @@ const created = ({
   toleranceBps = 0,
   ratesExpireAt,
   instructions,
+  clockDoubted,
   ...data
 }: EventData<'OrderCreated'>): Order => ({
   ...data,
@@ -88,7 +98,7 @@ const created = ({
   pricedWhenApplied: {},
   refundedWhilePaid: {},
   instructions: instructions ?? [],
-  assignedAt: instructions && at,
+  assignedAt: instructions && assignedAt({ clockDoubted, at }),
   payments: [],
   advances: [],
   renewals: 0,
