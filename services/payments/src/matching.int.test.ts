@@ -97,7 +97,7 @@ test('shows the block of a payment, and keeps the payment when it is mined again
   expect(await payments.typesOf(payment.id)).toEqual(['PaymentReceived', 'PaymentBlockChanged']);
 });
 
-test('tells the order when the rail first saw the money, and never a time in the future', async () => {
+test('tells the order when the rail first saw the money: no time in the future, unless a block has it', async () => {
   const offered: OfferedPayment[] = [];
   const orderId = payments.addOrder((payment, confirmed) => {
     offered.push(payment);
@@ -105,7 +105,13 @@ test('tells the order when the rail first saw the money, and never a time in the
   });
   for (const seen_at of ['2026-01-31T11:59:00Z', '2126-01-31T12:00:00Z'])
     await payments.register(report(orderId, { seen_at }));
-  expect(offered.map(({ seenAt }) => seenAt)).toEqual(['2026-01-31T11:59:00.000Z', offered[1]!.receivedAt]);
+  // A block proves its time: the clock of payments may be behind.
+  await payments.register(report(orderId, { seen_at: '2126-01-31T12:00:00Z', block: { height: 7, hash: '0x7' } }));
+  expect(offered.map(({ seenAt }) => seenAt)).toEqual([
+    '2026-01-31T11:59:00.000Z',
+    offered[1]!.receivedAt,
+    '2126-01-31T12:00:00.000Z',
+  ]);
 });
 
 test.each([

@@ -35,7 +35,7 @@ export const staleAfterMs = (chainId: string): number | null => {
 
 /** By how much the time of a block may be ahead of the clock, by namespace of the chain (CAIP-2). Bitcoin: see
  *  `MAX_FUTURE_BLOCK_TIME` in Bitcoin Core's `chain.h`. EVM: nodes take no block of a later slot than their own. */
-const BLOCK_LEAD_MS: Readonly<Record<string, number>> = { bip122: 2 * 3_600_000, eip155: 15_000 };
+export const BLOCK_LEAD_MS: Readonly<Record<string, number>> = { bip122: 2 * 3_600_000, eip155: 15_000 };
 
 /** How far the time of a new block may be behind and ahead of the clock; null for a chain whose blocks come on demand,
  *  or at unknown intervals. */

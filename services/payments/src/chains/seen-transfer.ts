@@ -1,3 +1,4 @@
+import { BLOCK_LEAD_MS } from './agreement.ts';
 import { type Block, type BlockRef, isCorrected, type Transfer } from './chain-source.ts';
 
 /** The last report about a transfer. `confirmed` without a block: applied, then reorganized away.
@@ -74,6 +75,12 @@ const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: nu
 
 const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
 
+/** The time at which a block can have been seen first: now, or more if its own time proves that this clock is behind. */
+const seenFirst = ({ asset }: Transfer, time: Date, now: Date): Date => {
+  const proven = time.getTime() - BLOCK_LEAD_MS[asset.split(':')[0]!]!;
+  return now.getTime() >= proven ? now : new Date(proven);
+};
+
 /** A transfer that a block contains. Clocks of miners run ahead, so no block counts as later than now. */
 export const mined = (
   transfer: Transfer,
@@ -85,7 +92,7 @@ export const mined = (
   ...(known ?? unreported),
   ...transfer,
   ...present,
-  seenAt: earlier(known?.seenAt ?? now, time),
+  seenAt: earlier(known?.seenAt ?? seenFirst(transfer, time, now), time),
   block: ref,
   seen,
 });
