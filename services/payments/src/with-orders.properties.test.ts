@@ -22,7 +22,7 @@ beforeAll(() => {
 
 afterAll(() => both.stop());
 
-const AMOUNTS = ['10', '4', '6', '12', '10'];
+const AMOUNTS = ['10', '4', '6', '12', '10', '9.6'];
 
 /** The chains of payments 1, 4 and 5, the last of which no order shows. The others come from a provider. */
 const CHAINS: Readonly<Record<number, string>> = { 1: SHOWN_CHAIN, 4: SHOWN_CHAIN, 5: 'eip155:11155111' };
@@ -103,7 +103,7 @@ const deliverAll = async (order: Iterable<number>) => {
   }
 };
 
-const create = async (orderId: string, merchantId: string, capabilities: object) => {
+const create = async (orderId: string, merchantId: string, capabilities: object, tolerancePercent?: number) => {
   const order = {
     external_reference_id: 'cart-1',
     items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
@@ -111,6 +111,7 @@ const create = async (orderId: string, merchantId: string, capabilities: object)
     payment_currency: 'USDC',
     capabilities,
     expiration_minutes: 60,
+    ...(tolerancePercent !== undefined && { underpayment_tolerance_percent: tolerancePercent }),
   };
   expect(await both.orders('POST', '/orders', { order_id: orderId, merchant_id: merchantId, order })).toMatchObject({
     status: 201,
@@ -126,10 +127,11 @@ const byId = (one: Payment, other: Payment) => (one.id < other.id ? -1 : 1);
 
 test('an order and its payments agree in the end, whatever is lost, late or repeated', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, lastDeliveries }) => {
+    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, lastDeliveries, ...missing }) => {
       const [orderId, merchantId] = [newId('order'), newId('merchant')];
       both.reset(relayIsBehind);
-      await create(orderId, merchantId, allow);
+      both.setSmallestPayable(missing.smallestPayableMinor);
+      await create(orderId, merchantId, allow, missing.tolerancePercent);
       for (const { step, fates } of steps) {
         both.setFates(fates);
         await act(step, orderId, merchantId);

@@ -40,6 +40,7 @@ export const startBothServices = () => {
   /** Never returns the same instant twice. */
   const now = () => new Date((clock += 1));
   let price = '1';
+  let smallestPayableMinor: string | undefined;
   const streams = memoryStreams();
   const calls = unreliableCalls();
   const orders = ordersService({
@@ -48,7 +49,12 @@ export const startBothServices = () => {
     price: () => price,
     http: calls.clientOf(() => payments.app, 'orders'),
   });
-  const payments = paymentsService({ streams, now, http: calls.clientOf(() => orders.app, 'payments') });
+  const payments = paymentsService({
+    streams,
+    now,
+    smallestPayableMinor: () => smallestPayableMinor,
+    http: calls.clientOf(() => orders.app, 'payments'),
+  });
 
   return {
     /** Clears all streams and messages and resets every setting. */
@@ -56,10 +62,13 @@ export const startBothServices = () => {
       streams.clear(relayIsBehind);
       calls.setFates([]);
       price = '1';
+      smallestPayableMinor = undefined;
     },
     /** The fates of the next calls between the services; later calls are delivered. */
     setFates: calls.setFates,
     setPrice: (next: string) => void (price = next),
+    /** For later orders: a rest below it settles them. */
+    setSmallestPayable: (minor: string | undefined) => void (smallestPayableMinor = minor),
     minutesAgo: (minutes: number) => new Date(clock - minutes * 60_000).toISOString(),
     passMinutes: (minutes: number) => void (clock += minutes * 60_000),
     orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(orders.app, method, url, body),
@@ -158,7 +167,7 @@ const FEES = FeeSchedule.parse({
 /** The chain behind the payment page of every order. */
 export const SHOWN_CHAIN = 'eip155:1';
 
-const INSTRUCTION: AssignedInstruction = {
+const instructionWith = (smallestPayableMinor: string | undefined): AssignedInstruction => ({
   rail: 'gateway_pay',
   currency: 'USDC',
   provider: 'sandbox',
@@ -173,15 +182,21 @@ const INSTRUCTION: AssignedInstruction = {
       decimals: 6,
       requiredConfirmations: 12,
       derivation: { fingerprint: '3442193e', path: '0/17' },
+      ...(smallestPayableMinor && { smallestPayableMinor }),
     },
   ],
-};
+});
 
 const notCalled = async () => {
   throw new Error('not called here');
 };
 
-const paymentsService = ({ streams, now, http }: ServiceOptions) => {
+const paymentsService = ({
+  streams,
+  now,
+  smallestPayableMinor,
+  http,
+}: ServiceOptions & { readonly smallestPayableMinor: () => string | undefined }) => {
   const { client, readModel, payments: handler } = streams;
   const commands = paymentCommands({ handler, project: async () => {} });
   const deletePayments = paymentDeletion({ client, handler, readModel });
@@ -197,7 +212,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
     sandbox: true,
     gate: { waitUntilOpen: async () => {} },
     availability: notCalled,
-    instructions: async () => ({ instructions: [INSTRUCTION] }),
+    instructions: async () => ({ instructions: [instructionWith(smallestPayableMinor())] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,

@@ -14,7 +14,7 @@ export type Step =
   | { do: 'deliver'; index: number; again: boolean };
 
 // Few payments, so that each goes through many steps.
-const n = fc.constantFrom(1, 1, 2, 2, 2, 3, 4, 5);
+const n = fc.constantFrom(1, 1, 2, 2, 2, 3, 4, 5, 6);
 const height = fc.constantFrom(undefined, undefined, 1, 2);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export const fate = fc.constantFrom<CallFate>('delivered', 'delivered', 'request lost', 'response lost');
 
-/** Capabilities of an order, the steps, and the fates of the calls during each step. */
+/** Capabilities of an order, what may be missing of it, the steps, and the fates of the calls during each step. */
 export const history = fc.record({
   allow: fc.record({
     can_cancel: fc.constant(true),
@@ -59,6 +59,9 @@ export const history = fc.record({
     express_checkout: fc.constant(false),
     expiration_auto_renewal: fc.boolean(),
   }),
+  tolerancePercent: fc.constantFrom(undefined, undefined, 5),
+  /** Some rests of the payments are below the larger one. */
+  smallestPayableMinor: fc.constantFrom(undefined, '2', '4000001'),
   steps: fc.array(fc.record({ step, fates: fc.array(fate, { maxLength: 3, size: 'max' }) }), {
     minLength: 3,
     maxLength: 25,
@@ -79,11 +82,13 @@ export const ALLOW: History['allow'] = {
   express_checkout: false,
   expiration_auto_renewal: false,
 };
+const EXACT = { tolerancePercent: undefined, smallestPayableMinor: undefined };
 const deliveredInTurn = () => fc.stream(Array<number>(100).fill(0).values());
 
 /** The order learns only after its deletion that the money of a failed payment is there again. */
 export const moneyReturnsBeforeADeletion = (): History => ({
   allow: ALLOW,
+  ...EXACT,
   steps: [
     { step: { do: 'register', n: 3, confirmed: false }, fates: [] },
     { step: { do: 'fail', n: 3 }, fates: [] },
@@ -97,6 +102,7 @@ export const moneyReturnsBeforeADeletion = (): History => ({
 /** The money of a failed payment returns and fails again before the order learns of its return. */
 export const moneyReturnsAndFailsUnseen = (): History => ({
   allow: ALLOW,
+  ...EXACT,
   steps: [
     { step: { do: 'register', n: 2, confirmed: false }, fates: [] },
     { step: { do: 'confirm', n: 2 }, fates: [] },
