@@ -23,18 +23,19 @@ export interface EvmStackOptions {
   readonly nodeUrls?: readonly string[];
   /** Numbers of instances. */
   readonly scale?: string;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** A stack whose deposits need so many confirmations. */
 export const startEvmStack = async (
   confirmations: number,
-  { nodeUrls, scale }: EvmStackOptions = {},
+  { nodeUrls, scale, env }: EvmStackOptions = {},
 ): Promise<EvmStack> => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-assets-'));
   const file = join(folder, 'assets.json');
   writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
   const chain = nodeUrls ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: nodeUrls }) } : { CHAIN: 'on' };
-  const stack = await startStack({ scale, env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
+  const stack = await startStack({ scale, env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
   const desk = await openDesk(stack, LOCAL_NETWORK);
   const stop = async () => {
     await desk.close();
