@@ -47,10 +47,11 @@ afterAll(async () => {
 const linksOf = (history: readonly HistoryLink[]) =>
   history.map(({ id, stream, sequence, hash }) => ({ id, stream, sequence, hash }));
 
-/** Earlier versions left out amounts that are zero, showed payment URIs of orders that take no more payments, and asked
- *  for money that was held. */
+/** Earlier versions left out amounts that are zero, showed payment URIs of orders that take no more payments, asked for
+ *  money that was held, and did not show what is to be given back. */
 const asShownNow = (order: Order): Order => ({
   ...order,
+  ...dueBackOf(order),
   ...(order.payments.some(({ status }) => status === 'received') && {
     deposit_instructions: order.deposit_instructions.map((instruction) => askingFor(missingOf(order), instruction)),
   }),
@@ -65,6 +66,17 @@ const asShownNow = (order: Order): Order => ({
     }),
   }),
 });
+
+const dueBackOf = ({ payments, currency }: Order): Pick<Order, 'due_back_amount'> => {
+  const minor = (amount = '0') => toMinor(amount, currency);
+  const dueMinor = payments
+    .filter((payment) => payment.currency === currency)
+    .map(({ status, paid_amount, unapplied_amount, refunded_amount }) =>
+      status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : minor(unapplied_amount),
+    )
+    .reduce((sum, each) => sum + each, 0n);
+  return dueMinor > 0n ? { due_back_amount: fromMinor(dueMinor, currency) } : {};
+};
 
 const askingFor = (amount: string, instruction: DepositInstruction): DepositInstruction => {
   if (instruction.rail === 'gateway_pay') return { ...instruction, amount };
