@@ -34,10 +34,15 @@ const changing =
     return JSON.stringify(result) === JSON.stringify(honest.result) ? honest : { result };
   };
 
-const withoutCalls = (traces: { result: Fields }[]) =>
-  traces.map((trace) => ({ ...trace, result: { ...trace.result, calls: [] } }));
-const withoutInner = (traces: { traceAddress: unknown[] }[]) =>
-  traces.filter(({ traceAddress }) => traceAddress.length === 0);
+// Only calls that carry money: to leave out others is no lie that anybody could notice.
+const movesMoney = ({ value = '0x0' }: { value?: string }) => BigInt(value) > 0n;
+const withoutCalls = (traces: { result: Fields & { calls?: { value?: string }[] } }[]) =>
+  traces.map(({ result, ...trace }) => ({
+    ...trace,
+    result: result.calls ? { ...result, calls: result.calls.filter((call) => !movesMoney(call)) } : result,
+  }));
+const withoutInner = (traces: { traceAddress: unknown[]; action: { value?: string } }[]) =>
+  traces.filter(({ traceAddress, action }) => traceAddress.length === 0 || !movesMoney(action));
 
 const leavingOut: Lie = changing({
   eth_getBlockReceipts: (receipts: Fields[]) => receipts.map((receipt) => ({ ...receipt, logs: [] })),
