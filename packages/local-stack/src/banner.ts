@@ -40,4 +40,4 @@ export const createOrderCommand = ({ baseUrl, apiKey }: { baseUrl: string; apiKe
     `  -d '${JSON.stringify(SAMPLE_ORDER, null, 2).replace(/\n/g, '\n  ')}'`,
   ].join('\n');
 
-const withoutCredentials = (address: string): string => address.replace(/\/\/.*@/, '//');
+const withoutCredentials = (address: string): string => address.replace(/^([a-z+]+:\/\/).*@/, '$1');

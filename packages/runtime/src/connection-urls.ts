@@ -14,7 +14,7 @@ const connectionUrl = (protocol: RegExp, error: string, check: (url: string, ref
     const refuse: Refuse = (message) => context.addIssue({ code: 'custom', message });
     const [, scheme = '', rest = ''] = /^([a-z+]+):\/\/(.*)$/s.exec(url) ?? [];
     if (!protocol.test(scheme)) refuse(error);
-    else if (/[/?#][^]*@/.test(rest)) refuse(AMBIGUOUS);
+    else if (/[/?#]/.test(rest.slice(0, Math.max(0, rest.lastIndexOf('@'))))) refuse(AMBIGUOUS);
     else if (/%(?![\da-f]{2})/i.test(rest)) refuse(WRONG_ESCAPE);
     else check(url, refuse);
   });
@@ -71,7 +71,7 @@ export const EventStoreUrl = connectionUrl(/^esdb(\+discover)?$/, 'must be an es
 
 /** The options of an `esdb://` URL by their flat names. */
 export const eventStoreOptions = (url: string): Map<string, string> => {
-  const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
+  const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const pairs = query.split('&').filter((pair) => pair !== '');
   return new Map(
     pairs.map((pair) => {

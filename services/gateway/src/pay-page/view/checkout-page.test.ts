@@ -147,7 +147,7 @@ test.each([
   const sums = (section: string) => {
     const [, part] = new RegExp(`<section class="${section}".*?<dl class="sums">(.*?)</dl>`).exec(html)!;
     return part!
-      .replace(/<[^>]+>/g, ' ')
+      .replace(/<[^<>]+>/g, ' ')
       .replace(/\s+/g, ' ')
       .replaceAll(',', '.');
   };
