@@ -11,4 +11,6 @@ test.each([
 ])('text that %s is printed as characters', (_case, text, printed) => expect(printable(text)).toBe(printed));
 
 test('JSON stays the same value', () =>
-  fc.assert(fc.property(fc.jsonValue(), (value) => expect(JSON.parse(printable(JSON.stringify(value)))).toEqual(value))));
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => expect(JSON.parse(printable(JSON.stringify(value)))).toEqual(value)),
+  ));

@@ -35,7 +35,10 @@ export const startEvmStack = async (
   const file = join(folder, 'assets.json');
   writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
   const chain = nodeUrls ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: nodeUrls }) } : { CHAIN: 'on' };
-  const stack = await startStack({ scale, env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
+  const stack = await startStack({
+    scale,
+    env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env },
+  });
   const desk = await openDesk(stack, LOCAL_NETWORK);
   const stop = async () => {
     await desk.close();
