@@ -78,7 +78,8 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
 /** Rails that count no confirmations, for example of the sandbox, do not say so. */
 const isUnmined = ({ block, confirmations }: PaymentState): boolean => !block && confirmations === 0;
 
-/** Applies these payments, oldest first. Payments for which nothing remains become orphans. */
+/** Applies these payments, oldest first. Payments for which nothing remains become orphans: once the order is paid, also
+ *  those that were seen after its deadline and held. */
 export const applyPayments = (
   order: ExistingOrder,
   payments: readonly PaymentState[],
@@ -112,7 +113,11 @@ export const applyPayments = (
     });
   if (becomesPaid) events.push({ type: 'OrderPaid', data: { reason, at } });
   // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
-  const paymentIds = surplus.filter((payment) => payment.status === 'received').map(({ paymentId }) => paymentId);
+  const considered = new Set(payments.map(({ paymentId }) => paymentId));
+  const heldElse = becomesPaid ? order.payments.filter((each) => isHeld(each) && !considered.has(each.paymentId)) : [];
+  const paymentIds = [...surplus.filter((payment) => payment.status === 'received'), ...heldElse].map(
+    ({ paymentId }) => paymentId,
+  );
   if (paymentIds.length > 0)
     events.push({
       type: 'OrderPaymentsOrphaned',

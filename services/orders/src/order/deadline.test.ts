@@ -242,6 +242,15 @@ describe.each([
       ],
     });
   });
+  test('is paid by a payment that was made in time and read late, and owes the one that was made late', () =>
+    given(...past(created, late))
+      .when(offer(1, 10_000_000n, inTime))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsApplied', data: { status: 'paid' } },
+        { type: 'OrderPaid' },
+        { type: 'OrderPaymentsOrphaned', data: { paymentIds: [paymentId(2)], orphanReason: 'already_paid' } },
+      ));
   test('is paid by a payment that was made in time, read late and confirmed later', () => {
     const unconfirmed = offer(1, 10_000_000n, { ...inTime, confirmed: false });
     const confirmed = offer(1, 10_000_000n, { ...inTime, at: minutesAfterNoon(90) });

@@ -335,12 +335,21 @@ test('no order holds money that would settle it', () => {
     fc.property(history, (random) => {
       run(random, (_, after, { isLast }) => {
         if (!isLast || !exists(after) || after.status === 'initialized' || remainingMinor(after) === 0n) return;
-        // A refund leads to no new decision: the merchant does not want the order to be paid by a duplicate.
-        if (after.status === 'reversed' && !hasLostPayment(after)) return;
         const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
         const surplus = hasLostPayment(after) ? after.payments.filter((each) => isSurplus(after, each)) : [];
         const sum = [...held, ...surplus].reduce((total, each) => total + spareMinor(after, each), 0n);
         expect(isSettledWith(after, sum)).toBe(false);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('a paid order holds no confirmed payment that nobody decided about', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after, { isLast }) => {
+        if (isLast && exists(after) && after.status === 'paid') expect(after.payments.filter(isHeld)).toEqual([]);
       });
     }),
     RUNS,
