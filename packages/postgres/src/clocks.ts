@@ -2,11 +2,12 @@ import { type Bounds, type ClockGuardOptions, LIMIT_MS, type OtherClock, type Ow
 import type { Queryable } from './pool.ts';
 
 /** What a service compares its clock with in its database: PostgreSQL, the chains that payments reads, and the word of
- *  an operator. */
+ *  an operator; and with the clocks that it knows besides. */
 export const databaseClocks = (
   db: Queryable,
+  others: readonly OtherClock[] = [],
 ): Pick<ClockGuardOptions, 'readConfirmation'> & { clocks: OtherClock[] } => ({
-  clocks: [postgresClock(db), chainClock(db)],
+  clocks: [postgresClock(db), chainClock(db), ...others],
   readConfirmation: confirmations(db),
 });
 

@@ -64,14 +64,7 @@ await runService(async () => {
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
   const metrics = createServiceMetrics(outages);
-  const { clocks, readConfirmation } = databaseClocks(readModel);
-  const clock = createClockGuard({
-    now,
-    clocks: [...clocks, eventStoreClock(client)],
-    readConfirmation,
-    metrics,
-    log,
-  });
+  const clock = createClockGuard({ now, ...databaseClocks(readModel, [eventStoreClock(client)]), metrics, log });
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent, clock.isPaused);
   const payments = paymentsClient(paymentsHttp);

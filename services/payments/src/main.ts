@@ -77,14 +77,7 @@ await runService(async () => {
   });
   const metrics = createServiceMetrics(outages);
   unclaimedMetrics(metrics, readModel);
-  const { clocks, readConfirmation } = databaseClocks(readModel);
-  const clock = createClockGuard({
-    now,
-    clocks: [...clocks, eventStoreClock(client)],
-    readConfirmation,
-    metrics,
-    log,
-  });
+  const clock = createClockGuard({ now, ...databaseClocks(readModel, [eventStoreClock(client)]), metrics, log });
   const availability = networkAvailability({ config, db: readModel, now });
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
