@@ -1,3 +1,5 @@
+import { store, stored } from '../storage.ts';
+
 /** What a wallet was asked to send and the page does not show yet. */
 export interface Sent {
   /** Null until the wallet has told it. */
@@ -33,15 +35,8 @@ export const isOver = ({ hash, amount, atMs, known }: Sent): boolean =>
 
 const isOld = (atMs: number): boolean => Date.now() - atMs > FORGET_AFTER_MS;
 
-/** Keeps it for every tab; null forgets it. A browser without storage keeps nothing. */
-export const rememberSent = (sent: Sent | null): void => {
-  try {
-    if (sent) localStorage.setItem(key(), JSON.stringify(sent));
-    else localStorage.removeItem(key());
-  } catch {
-    return;
-  }
-};
+/** Keeps it for every tab; null forgets it. */
+export const rememberSent = (sent: Sent | null): void => store(key(), sent && JSON.stringify(sent));
 
 export const rememberedSent = (): Sent | null => readSent(key());
 
@@ -63,7 +58,7 @@ export const forgetOldSent = (): void => {
 
 const readSent = (name: string): Sent | null => {
   try {
-    return JSON.parse(localStorage.getItem(name) ?? 'null') as Sent | null;
+    return JSON.parse(stored(name) ?? 'null') as Sent | null;
   } catch {
     return null;
   }
