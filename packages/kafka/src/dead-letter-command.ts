@@ -6,7 +6,7 @@ import {
   KafkaConfig,
   readConfig,
   ServiceConfig,
-  writeErrorLine,
+  writeFailure,
   writeLine,
 } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
@@ -40,7 +40,7 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
     return 0;
   } catch (error) {
     const expected = error instanceof DeadLetterCommandError || error instanceof ConfigError;
-    writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
+    writeFailure(error, expected);
     return 2;
   }
 };

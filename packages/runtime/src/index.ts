@@ -63,5 +63,5 @@ export { createStartGate, waitForStartGate, type StartGate } from './start-gate.
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { untilAborted } from './until-aborted.ts';
 export { withTimeout, withTimeoutSignal } from './with-timeout.ts';
-export { printable, writeErrorLine, writeLine } from './write-line.ts';
+export { printable, writeErrorLine, writeFailure, writeLine } from './write-line.ts';
 export { describeIssue, validationDetails } from './validation-messages.ts';

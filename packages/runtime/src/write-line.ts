@@ -16,6 +16,12 @@ export const writeLine = async (text: string): Promise<void> => {
 /** Writes text to standard error, with `printable` characters only. */
 export const writeErrorLine = (text: string): void => void process.stderr.write(`${printable(text)}\n`);
 
+/** Writes why a command ended. An expected error explains itself. */
+export const writeFailure = (error: unknown, isExpected: boolean): void => {
+  const reason = (error as Error).message || String(error);
+  writeErrorLine(isExpected ? reason : `the command failed: ${reason}`);
+};
+
 // Control characters but tab and line feed, and those that change the direction of text.
 // eslint-disable-next-line no-control-regex
 const NOT_PRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -14,7 +14,7 @@ import {
   FatalStartError,
   readConfig,
   ServiceConfig,
-  writeErrorLine,
+  writeFailure,
   writeLine,
 } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -89,7 +89,7 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
       await client.dispose();
     }
   } catch (error) {
-    writeErrorLine(isExpected(error) ? error.message : `the command failed: ${(error as Error).message || error}`);
+    writeFailure(error, isExpected(error));
     return 2;
   }
 };

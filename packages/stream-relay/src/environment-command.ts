@@ -7,7 +7,7 @@ import {
   FatalStartError,
   readConfig,
   ServiceConfig,
-  writeErrorLine,
+  writeFailure,
   writeLine,
 } from '@cpg/runtime';
 import { identifyStore } from './own-store.ts';
@@ -28,7 +28,7 @@ export const runEnvironmentCommand = async (args: readonly string[], env: NodeJS
     return 0;
   } catch (error) {
     const expected = error instanceof ConfigError || error instanceof FatalStartError;
-    writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
+    writeFailure(error, expected);
     return 2;
   }
 };

@@ -6,7 +6,7 @@ import {
   FatalStartError,
   internalClient,
   secretBox,
-  writeErrorLine,
+  writeFailure,
   writeLine,
 } from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
@@ -113,6 +113,6 @@ try {
   await run(process.argv.slice(2));
 } catch (error) {
   const expected = error instanceof AdminError || error instanceof ConfigError || error instanceof FatalStartError;
-  writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
+  writeFailure(error, expected);
   process.exitCode = 1;
 }

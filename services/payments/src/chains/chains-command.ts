@@ -1,6 +1,14 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
 import { createPool, type Queryable } from '@cpg/postgres';
-import { ConfigError, createLogger, readConfig, ServiceConfig, writeErrorLine, writeLine } from '@cpg/runtime';
+import {
+  ConfigError,
+  createLogger,
+  readConfig,
+  ServiceConfig,
+  writeErrorLine,
+  writeFailure,
+  writeLine,
+} from '@cpg/runtime';
 import { archivedAddress } from './archive.ts';
 import { type Balances, balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from './chain-status.ts';
@@ -55,7 +63,7 @@ export const runChainsCommand = async (args: readonly string[], env: NodeJS.Proc
     );
   } catch (error) {
     const isExpected = error instanceof UsageError || error instanceof ConfigError;
-    writeErrorLine(isExpected ? error.message : `the command failed: ${(error as Error).message}`);
+    writeFailure(error, isExpected);
     return 2;
   }
 };
