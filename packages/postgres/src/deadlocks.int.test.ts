@@ -64,8 +64,10 @@ test('a statement outside of a transaction is run again after a deadlock', async
   await other.query("set local deadlock_timeout = '20s'");
   await other.query('select pg_advisory_xact_lock(7)');
   const statement = increment(pool, 1);
-  const isWaiting = async () =>
-    (await pool.query("select from pg_locks where locktype = 'advisory' and not granted")).rowCount === 1;
+  // Other tests wait for locks in databases of the same server.
+  const waiting = `select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  const isWaiting = async () => (await pool.query(waiting)).rowCount === 1;
   while (!(await isWaiting())) await sleep(5);
   await other.query('select from counters where id = 1 for update');
   await other.query('commit');

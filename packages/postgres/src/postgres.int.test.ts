@@ -174,7 +174,7 @@ test('there is one leader at a time, and another takes over when its connection 
   // As after a pause: PostgreSQL ended the session, and this process has not noticed yet.
   expect(atLater(4_000, second)).toBe(false);
   const terminated = await pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tests.leader'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tests.leader' and datname = current_database()",
   );
   expect(terminated.rowCount).toBe(1);
   await until(() => leading.length === 0);

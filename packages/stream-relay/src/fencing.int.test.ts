@@ -95,7 +95,7 @@ const isSaved = async () =>
 
 const loseLeadership = () =>
   tallies.pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tallies.relay'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tallies.relay' and datname = current_database()",
   );
 
 test('a paused relay is fenced by its successor, and publishes again after it is re-elected', async () => {
