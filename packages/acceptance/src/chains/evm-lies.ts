@@ -37,10 +37,13 @@ const changing =
 // Only calls that carry money: to leave out others is no lie that anybody could notice.
 const movesMoney = ({ value = '0x0' }: { value?: string }) => BigInt(value) > 0n;
 const withoutCalls = (traces: { result: Fields & { calls?: { value?: string }[] } }[]) =>
-  traces.map(({ result, ...trace }) => ({
-    ...trace,
-    result: result.calls ? { ...result, calls: result.calls.filter((call) => !movesMoney(call)) } : result,
-  }));
+  traces.map((trace) => {
+    const { result } = trace;
+    // An answer counts as honest when it is the same text.
+    return result.calls?.some(movesMoney)
+      ? { ...trace, result: { ...result, calls: result.calls.filter((call) => !movesMoney(call)) } }
+      : trace;
+  });
 const withoutInner = (traces: { traceAddress: unknown[]; action: { value?: string } }[]) =>
   traces.filter(({ traceAddress, action }) => traceAddress.length === 0 || !movesMoney(action));
 
