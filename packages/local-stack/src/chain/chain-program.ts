@@ -29,7 +29,9 @@ export const chainProgram = ({ file, port, dataDir, onLine, warn }: ChainProgram
   launch: async (onSpawn) => {
     const [option, stateFile] = stateArguments(dataDir);
     setUnreadableAside(stateFile, warn);
+    // A payment that comes before the clock is set waits for it. A block of 2023 would be older than its order.
     const args = [
+      '--no-mining',
       ...['--timestamp', String(GENESIS_SECONDS)],
       ...['--host', '127.0.0.1', '--port', String(port), '--silent', '--balance', String(COINS_PER_ACCOUNT)],
       ...[option, stateFile, '--state-interval', String(SAVE_SECONDS)],
@@ -40,6 +42,7 @@ export const chainProgram = ({ file, port, dataDir, onLine, warn }: ChainProgram
     const call = rpcClient(`http://127.0.0.1:${port}`);
     if (!(await answers(child, call))) return;
     await setClock(call);
+    await call('evm_setAutomine', true);
     await deployTestTokens(call);
   },
 });
