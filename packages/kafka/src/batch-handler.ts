@@ -6,7 +6,6 @@ import { type DeadLetterProducer, isRedrivenForAnotherGroup } from './dead-lette
 import { decode } from './decode.ts';
 import { withHeartbeats } from './heartbeats.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
-import { RewindError } from './rewind.ts';
 
 export interface ConsumedTopic<T> {
   readonly name: string;
@@ -21,12 +20,8 @@ export interface ConsumeOptions<T> {
   readonly topics: ReadonlyArray<ConsumedTopic<T>>;
   /** Handles messages of one partition, oldest first. Must be idempotent, because offsets are committed after it
    *  resolves. After a throw it is retried. A message that fails 5 times on its own is sent to the dead-letter
-   *  topic. A RewindError makes the consumer go back to its committed offsets. */
+   *  topic. */
   readonly handle: (messages: T[]) => Promise<void>;
-  /** Makes durable what `handle` did. Called before offsets are committed; may throw a RewindError. */
-  readonly beforeCommit?: () => Promise<void>;
-  /** Called when the consumer goes back to its committed offsets, while `handle` does not run. */
-  readonly onRewind?: () => void;
   /** Whether an error means that a dependency is unavailable. Messages are then retried without limit. */
   readonly isTransientError: (error: unknown) => boolean;
   /** Fetches larger batches with up to 500 ms more latency, which costs less per message. */
@@ -96,7 +91,6 @@ const handleRecords = async <T>(
     );
   } catch (error) {
     options.signal.throwIfAborted();
-    if (error instanceof RewindError) throw error;
     if (isSingle) return options.sendToDeadLetters(decoded[0]!.record, reasonOf(error));
     for (const { record } of decoded) await handleRecords([record], topic, options);
   }
@@ -132,7 +126,6 @@ const handleWithRetries = async <T>(
       signal,
       ...untilBack(wait),
       onError: (error) => {
-        if (error instanceof RewindError) throw error;
         if (isTransientError(error) || isTemporary(error)) {
           if (!isDelayed) log.warn({ err: error }, 'could not process a message yet, retrying');
           isDelayed = true;

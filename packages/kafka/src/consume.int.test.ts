@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deadLetterTopicOf } from '@cpg/contracts';
 import { type Kafka, Partitioners } from 'kafkajs';
 import { consume } from './consume.ts';
-import { RewindError } from './rewind.ts';
 import { log, Numbered, startNumbered, until } from './testing/jest-numbered.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -129,49 +128,3 @@ test('commits the offset of the last message and of its transaction marker', asy
 
   await Promise.all([producer.disconnect(), admin.disconnect(), running.stop()]);
 });
-
-test.each(['handler', 'commit'])(
-  'goes back to the committed offsets after a RewindError of the %s',
-  async (thrower) => {
-    const topic = `rewound-by-${thrower}`;
-    await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
-    const handled: number[] = [];
-    const rewoundAt: number[] = [];
-    let [commits, isLost] = [0, false];
-    const failOnce = () => {
-      if (!isLost) return;
-      throw new RewindError('lost');
-    };
-    const running = consume({
-      kafka,
-      groupId: topic,
-      topics: [{ name: topic, message: Numbered }],
-      handle: async (messages) => {
-        if (thrower === 'handler') failOnce();
-        handled.push(...messages.map(({ n }) => n));
-      },
-      beforeCommit: async () => {
-        if (thrower === 'commit') failOnce();
-        commits += 1;
-      },
-      onRewind: () => {
-        isLost = false;
-        rewoundAt.push(handled.length);
-      },
-      isTransientError: () => false,
-      log,
-    });
-    await send(topic, ['{"n":1}']);
-    await until(() => commits === 1);
-    await send(topic, ['{"n":2}']);
-    await until(() => handled.length === 2);
-    isLost = true;
-    if (thrower === 'handler') await send(topic, ['{"n":3}']);
-    await until(() => handled.filter((n) => n === 2).length === 2);
-    if (thrower === 'commit') await send(topic, ['{"n":3}']);
-    await until(() => handled.includes(3));
-    await running.stop();
-    expect(handled).toEqual([1, 2, 2, 3]);
-    expect(rewoundAt).toEqual([2]);
-  },
-);

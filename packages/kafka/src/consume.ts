@@ -5,7 +5,6 @@ import { type ConsumeOptions, handleBatch } from './batch-handler.ts';
 import { createDeadLetterProducer, type DeadLetterProducer } from './dead-letter-producer.ts';
 import { HEARTBEAT_INTERVAL_MS } from './heartbeats.ts';
 import { createOffsetCommitter, type OffsetCommitter } from './offset-committer.ts';
-import { RewindError } from './rewind.ts';
 
 export interface RunningConsumer {
   /** Readiness check. Rejects before the group is joined, and when there was no heartbeat for the session timeout. */
@@ -29,7 +28,7 @@ const STOP_TIMEOUT_MS = 6_000;
 /** Consumes topics as a member of a consumer group. A new group starts at the oldest message.
  *  Connects in the background and reconnects after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
-  const { kafka, groupId, beforeCommit, onRewind, log } = options;
+  const { kafka, groupId, log } = options;
   const stopping = new AbortController();
   const countDeadLetter = counterMetric(options.metrics, {
     name: 'dead_letters_total',
@@ -38,64 +37,39 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     known: options.topics.map(({ name: topic }) => ({ topic })),
   });
   const deadLetters = createDeadLetterProducer(kafka, groupId, (topic) => countDeadLetter({ topic }));
-  const offsets = createOffsetCommitter({ log, beforeCommit, onRewind: () => rewind() });
-  const open = () =>
-    openConsumer(options, { deadLetters, offsets, signal: stopping.signal, onRewindError: () => rewind() });
-  let current = open();
-  let rewinding: Promise<void> | null = null;
-
-  const goBack = async () => {
-    log.warn({ groupId }, 'going back to the committed offsets');
-    await current.close().catch((error: unknown) => log.warn({ err: error, groupId }, COULD_NOT_LEAVE));
-    offsets.reset();
-    onRewind?.();
-    rewinding = null;
-    if (!stopping.signal.aborted) current = open();
-  };
-  // A new consumer reads the committed offsets. Not awaited by a batch: the earlier consumer ends after its batches.
-  const rewind = () => {
-    if (!stopping.signal.aborted) rewinding ??= goBack();
-  };
+  const offsets = createOffsetCommitter({ log });
+  const consumer = openConsumer(options, { deadLetters, offsets, signal: stopping.signal });
 
   let leaving: Promise<void> | undefined;
   const leaveGroup = async () => {
-    await rewinding;
     await offsets.stop();
-    await current.close();
+    await consumer.close();
     await deadLetters.close();
   };
   return {
     ready: async () => {
-      if (performance.now() - current.lastHeartbeatAt() > SESSION_TIMEOUT_MS)
+      if (performance.now() - consumer.lastHeartbeatAt() > SESSION_TIMEOUT_MS)
         throw new Error(`the consumer is not a member of its group ${groupId}`);
     },
     stop: async () => {
       stopping.abort();
       leaving ??= leaveGroup();
       await withTimeout(STOP_TIMEOUT_MS, leaving).catch((error: unknown) =>
-        log.warn({ err: error, groupId }, COULD_NOT_LEAVE),
+        log.warn({ err: error, groupId }, 'could not leave the consumer group'),
       );
     },
   };
 };
 
-const COULD_NOT_LEAVE = 'could not leave the consumer group';
-
 interface OpenConsumerParts {
   readonly deadLetters: DeadLetterProducer;
   readonly offsets: OffsetCommitter;
   readonly signal: AbortSignal;
-  readonly onRewindError: () => void;
 }
 
 /** One consumer of kafkajs, which starts at the committed offsets. */
-const openConsumer = <T>(
-  options: ConsumeOptions<T>,
-  { deadLetters, offsets, signal, onRewindError }: OpenConsumerParts,
-) => {
+const openConsumer = <T>(options: ConsumeOptions<T>, { deadLetters, offsets, signal }: OpenConsumerParts) => {
   const { kafka, groupId, topics, preferThroughput = false, concurrency = 4, log } = options;
-  const closing = new AbortController();
-  const ending = AbortSignal.any([signal, closing.signal]);
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: SESSION_TIMEOUT_MS,
@@ -104,7 +78,7 @@ const openConsumer = <T>(
     ...(preferThroughput ? HIGH_THROUGHPUT_FETCH : LOW_LATENCY_FETCH),
     // The relay uses transactions only to fence its predecessors. Its messages are facts that an abort does not revoke.
     readUncommitted: true,
-    retry: { ...RETRY, restartOnFailure: async () => !ending.aborted },
+    retry: { ...RETRY, restartOnFailure: async () => !signal.aborted },
   });
   let lastBatch: EachBatchPayload | null = null;
   let lastHeartbeatAt = -Infinity;
@@ -121,16 +95,13 @@ const openConsumer = <T>(
       partitionsConsumedConcurrently: concurrency,
       eachBatch: async (payload) => {
         lastBatch = payload;
-        await handleBatch(payload, options, { deadLetters, offsets, signal: ending }).catch((error: unknown) => {
-          if (!(error instanceof RewindError)) throw error;
-          onRewindError();
-        });
+        await handleBatch(payload, options, { deadLetters, offsets, signal });
       },
     });
   };
   const start = () =>
     retry(connectAndRun, {
-      signal: ending,
+      signal,
       ...untilBack(options.wait),
       onError: (error) => log.warn({ err: error, groupId }, 'cannot connect the consumer, retrying'),
     }).catch(() => {});
@@ -143,17 +114,17 @@ const openConsumer = <T>(
   // A batch that holds only a transaction marker does not reach `eachBatch`. Without this commit the group would seem
   // to lag.
   consumer.on('consumer.end_batch_process', ({ payload: { batchSize } }) => {
-    if (batchSize === 0 && lastBatch && !closing.signal.aborted) offsets.schedule(lastBatch);
+    if (batchSize === 0 && lastBatch) offsets.schedule(lastBatch);
   });
   let started = start();
   // kafkajs restarts only after errors that it considers retriable. This restarts the consumer after all others.
   consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
     lastHeartbeatAt = -Infinity;
     lastBatch = null;
-    if (ending.aborted) return;
+    if (signal.aborted) return;
     log.error({ err: error, groupId }, 'the consumer crashed, restarting it');
     if (restart) return;
-    started = sleep(RESTART_DELAY_MS, undefined, { signal: ending }).then(start, () => {});
+    started = sleep(RESTART_DELAY_MS, undefined, { signal }).then(start, () => {});
   });
 
   return {
@@ -161,7 +132,6 @@ const openConsumer = <T>(
     lastHeartbeatAt: () => lastHeartbeatAt,
     /** Finishes the current messages and leaves the group. */
     close: async (): Promise<void> => {
-      closing.abort();
       await started;
       await consumer.disconnect();
     },

@@ -7,6 +7,5 @@ export { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 export { decode, type Decoded } from './decode.ts';
 export { KAFKA, kafkaDependency } from './outage.ts';
 export { readTopic } from './read-topic.ts';
-export { RewindError } from './rewind.ts';
 export { createPublisher, isFenced, isRefused, type OutgoingMessage, type Publisher } from './publisher.ts';
 export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';

@@ -1,6 +1,5 @@
 import type { Logger } from '@cpg/runtime';
 import type { EachBatchPayload } from 'kafkajs';
-import { RewindError } from './rewind.ts';
 
 type Batch = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOffsets'>;
 
@@ -18,26 +17,17 @@ export interface OffsetCommitter {
 export interface OffsetCommitterOptions {
   readonly log: Logger;
   readonly delayMs?: number;
-  readonly beforeCommit?: (() => Promise<void>) | undefined;
-  /** `beforeCommit` threw a RewindError. */
-  readonly onRewind?: () => void;
 }
 
 const COMMIT_DELAY_MS = 1_000;
 // Another group member owns the partitions now and consumes the uncommitted messages again.
 const PARTITION_LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
 
-export const createOffsetCommitter = ({
-  log,
-  delayMs = COMMIT_DELAY_MS,
-  beforeCommit,
-  onRewind,
-}: OffsetCommitterOptions): OffsetCommitter => {
+export const createOffsetCommitter = ({ log, delayMs = COMMIT_DELAY_MS }: OffsetCommitterOptions): OffsetCommitter => {
   let pending: Batch | null = null;
   let timer: NodeJS.Timeout | undefined;
   let lastCommit: Promise<void> = Promise.resolve();
   let stopped = false;
-  let resets = 0;
 
   const schedule = (batch: Batch) => {
     pending = batch;
@@ -48,13 +38,8 @@ export const createOffsetCommitter = ({
     pending = null;
     if (!batch) return;
     try {
-      // Only what was handled before `beforeCommit` is durable after it.
-      const handled = batch.uncommittedOffsets();
-      const before = resets;
-      await beforeCommit?.();
-      if (resets === before) await batch.commitOffsetsIfNecessary(handled);
+      await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets());
     } catch (error) {
-      if (error instanceof RewindError) return onRewind?.();
       log.debug({ err: error }, 'could not commit offsets');
       if (!PARTITION_LOST.has((error as { type?: string }).type ?? '')) schedule(pending ?? batch);
     }
@@ -70,7 +55,6 @@ export const createOffsetCommitter = ({
     flush,
     reset: () => {
       pending = null;
-      resets += 1;
     },
     stop: () => {
       stopped = true;

@@ -124,7 +124,7 @@ const startMaintenance = (
 };
 
 const startConsumer = (
-  { ingest, sawEventsOf, flushIngests, rewound }: Instance,
+  { ingest, sawEventsOf }: Instance,
   retention: Retention,
   { config, kafka, webhooks, registry: metrics, endsBy, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
@@ -135,8 +135,6 @@ const startConsumer = (
     handle: batchCalls(deliverEvents({ webhooks, ingest, retention, endsBy, sawEventsOf, log })),
     // All partitions of a fetch together.
     concurrency: topics.length * config.KAFKA_PARTITIONS,
-    beforeCommit: flushIngests,
-    onRewind: rewound,
     isTransientError: isTransientDatabaseError,
     wait,
     metrics,

@@ -10,7 +10,6 @@ import type { Delivery } from './delivery.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
 import type { LeaseChanges } from './lease-changes.ts';
 import type { RenderedEvent } from './render.ts';
-import type { UnflushedIngests } from './unflushed-ingests.ts';
 
 export interface EventBatch {
   readonly events: readonly RenderedEvent[];
@@ -18,8 +17,6 @@ export interface EventBatch {
   readonly deletedOrderIds?: readonly string[];
   /** By merchant: the version of the webhooks from which `recipients` were chosen. */
   readonly versions?: ReadonlyMap<string, string>;
-  /** The events come from Kafka, whose offsets are committed after a flush: the commit need not wait for the disk. */
-  readonly isConsumed?: boolean;
 }
 
 export interface IngestOptions {
@@ -29,7 +26,6 @@ export interface IngestOptions {
   readonly dispatcher: WebhookDispatcher;
   readonly claims: Claims;
   readonly changes: LeaseChanges;
-  readonly unflushed: UnflushedIngests;
   readonly now: () => Date;
 }
 
@@ -43,10 +39,10 @@ export interface Ingested {
 /** Ingests events: first stores them and their deliveries in one transaction, then starts the first attempts for which
  *  this instance has room. Ingesting the same events again changes nothing. */
 export const createIngest =
-  ({ pool, partitions, leases, dispatcher, claims, changes, unflushed, now }: IngestOptions) =>
+  ({ pool, partitions, leases, dispatcher, claims, changes, now }: IngestOptions) =>
   (batch: EventBatch): Promise<Ingested> =>
     changes.exclusively(async () => {
-      const { events, recipients, deletedOrderIds = [], versions, isConsumed = false } = batch;
+      const { events, recipients, deletedOrderIds = [], versions } = batch;
       await partitions.ensure(events.map(({ day }) => day));
       const at = now();
       const holder = leases.holder();
@@ -58,10 +54,7 @@ export const createIngest =
         lease: leases.isValid() && admits(webhookId, event.body.length),
       }));
       const work = { events, deliveries, versions, holder, now: at };
-      const { rows, outdatedMerchantIds } =
-        isConsumed && deletedOrderIds.length === 0
-          ? await unflushed.run((number) => enqueue(pool, { ...work, number }))
-          : await store(pool, work, deletedOrderIds);
+      const { rows, outdatedMerchantIds } = await store(pool, work, deletedOrderIds);
       dispatcher.dropOrders(new Set(deletedOrderIds));
 
       const rowOf = new Map(rows.map((row) => [row.id, row]));

@@ -20,7 +20,6 @@ import { replaysUnavailable, type Replays, type ReplayPace, startReplays } from 
 import { createRequeuer } from './requeuer.ts';
 import type { Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';
-import { createUnflushedIngests } from './unflushed-ingests.ts';
 
 export interface InstanceOptions {
   readonly pool: Pool;
@@ -54,15 +53,11 @@ export const startInstance = async (options: InstanceOptions) => {
 
   const leases: Leases = await startLeases({
     ...options,
-    onLost: () => {
-      dispatcher.dropWaiting();
-      unflushed.restart();
-    },
+    onLost: () => dispatcher.dropWaiting(),
   });
   const changes = createLeaseChanges(async () => {
     await releaseLeasesExcept(pool, leases.holder(), dispatcher.positions());
   }, options.leaseMs);
-  const unflushed = createUnflushedIngests({ pool, leases, changes, log });
   const logOutcomes = createOutcomeLog(log);
   const recorder = createRecorder({
     log,
@@ -96,11 +91,7 @@ export const startInstance = async (options: InstanceOptions) => {
   }, REFRESH_EVERY_MS);
 
   return {
-    ingest: createIngest({ pool, partitions, leases, dispatcher, claims, changes, unflushed, now }),
-    /** Resolves once everything ingested is on the disk. Throws RewindError when some of it was lost. */
-    flushIngests: unflushed.flush,
-    /** The consumer goes on from its committed offsets, after a RewindError. */
-    rewound: unflushed.rewound,
+    ingest: createIngest({ pool, partitions, leases, dispatcher, claims, changes, now }),
     startReplay: replays.start,
     /** Tells the times of consumed events, ISO 8601. */
     sawEventsOf: (times: readonly string[]) =>
@@ -121,7 +112,6 @@ export const startInstance = async (options: InstanceOptions) => {
       await Promise.all([drained, replaysStopped]);
       await recorder.flush();
       await changes.reconcile();
-      await unflushed.end().catch((error: unknown) => log.warn({ err: error }, 'the last ingests may be lost'));
       await leases.end();
     },
   };

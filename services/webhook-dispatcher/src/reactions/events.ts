@@ -39,7 +39,7 @@ export const deliverEvents =
       );
       const events = [...new Set(recipients.map(({ event }) => event))];
       const versions = new Map([...subscriptions].map(([merchantId, { version }]) => [merchantId, version]));
-      return (await ingest({ events, recipients, deletedOrderIds, versions, isConsumed: true })).outdatedMerchantIds;
+      return (await ingest({ events, recipients, deletedOrderIds, versions })).outdatedMerchantIds;
     };
     const merchantIds = [...new Set(recent.map(({ merchantId }) => merchantId))];
     let outdated = await ingestFor(await webhooks.ofMerchants(merchantIds), deletedOrderIds);

@@ -15,8 +15,6 @@ export interface Leases {
   readonly isValid: () => boolean;
   /** Renews the lease, and frees what expired instances had leased. Runs on a timer; tests call it too. */
   readonly heartbeat: () => Promise<void>;
-  /** Registers under a new id, and frees what was leased under the earlier one. */
-  readonly replace: () => Promise<void>;
   /** Ends the lease: everything still leased is free at once. */
   readonly end: () => Promise<void>;
 }
@@ -25,8 +23,7 @@ export interface LeaseOptions {
   readonly pool: Pool;
   readonly log: Logger;
   readonly leaseMs?: number;
-  /** The lease expired or was replaced, and other instances may have leased its deliveries. Called right before a new id
-   *  is taken. */
+  /** The lease expired, and other instances may have leased its deliveries. Called right before a new id is taken. */
   readonly onLost: () => void;
 }
 
@@ -73,37 +70,24 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
 
   await register();
   let last: Promise<void> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const done = last.then(work);
-    last = done.catch(() => {});
-    return done;
-  };
   const timer = setInterval(
-    () =>
-      void inTurn(heartbeat).catch((error: unknown) =>
-        log.warn({ err: error }, 'renewing the lease failed, will retry'),
-      ),
+    () => {
+      last = last
+        .then(heartbeat)
+        .catch((error: unknown) => log.warn({ err: error }, 'renewing the lease failed, will retry'));
+    },
     Math.min(RENEW_EVERY_MS, leaseMs / 4),
   );
-  const deregister = async (id: string) => {
-    await pool.query('delete from webhooks.instances where id = $1', [id]);
-    await freeOrphans(pool);
-  };
   return {
     holder: () => holder,
     isValid: () => performance.now() < validUntil,
     heartbeat,
-    replace: () =>
-      inTurn(async () => {
-        const replaced = holder;
-        await register(onLost);
-        await deregister(replaced);
-      }),
     end: async () => {
       clearInterval(timer);
       await last;
       validUntil = 0;
-      await deregister(holder);
+      await pool.query('delete from webhooks.instances where id = $1', [holder]);
+      await freeOrphans(pool);
     },
   };
 };

@@ -1,7 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import type { RenderedEvent } from '../delivery/render.ts';
 import { eventColumns } from './events.ts';
-import type { IngestNumber } from './ingest-numbers.ts';
 
 /** A delivery to store: one event for one webhook. */
 export interface NewDelivery {
@@ -42,56 +41,22 @@ interface NewDeliveries {
   /** By merchant: the version of the webhooks for which the deliveries are. */
   readonly versions?: ReadonlyMap<string, string> | undefined;
   readonly holder: string;
-  readonly number?: Pick<IngestNumber, 'number' | 'accepted'> | undefined;
   readonly now: Date;
 }
 
 /** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if
  *  `lease` is set and all earlier first attempts of its ordering key are leased to `holder` too. Returns only new
- *  deliveries, and none of deleted orders. With a number, the commit does not wait for the disk. */
+ *  deliveries, and none of deleted orders. */
 export const enqueue = async (db: Queryable, work: NewDeliveries): Promise<Enqueued> => {
-  const one = onlyDelivery(work);
-  const { rows } = await db.query<EnqueuedRow & { outdated_merchant: string | null }>(
-    one ? enqueueOne(one, work) : enqueueAll(work),
-  );
+  const { rows } = await db.query<EnqueuedRow & { outdated_merchant: string | null }>(enqueueStatement(work));
   return {
     rows: rows.filter(({ outdated_merchant: outdated }) => outdated === null),
     outdatedMerchantIds: rows.flatMap(({ outdated_merchant: outdated }) => outdated ?? []),
   };
 };
 
-/** The delivery, if it is the only one.
- *  Null if webhooks of other merchants are to be compared: they may have a new one, which needs a delivery. */
-const onlyDelivery = ({ events, deliveries, versions = new Map() }: NewDeliveries): NewDelivery | null => {
-  const [delivery] = deliveries;
-  if (!delivery || deliveries.length !== 1 || events.length !== 1) return null;
-  return [...versions.keys()].every((merchantId) => merchantId === delivery.event.merchantId) ? delivery : null;
-};
-
-/** Most ingests have one event for one webhook. They take less time than with arrays. */
-const enqueueOne = (
-  { id, event, webhookId, lease }: NewDelivery,
-  { versions, holder, number, now }: NewDeliveries,
-) => ({
-  ...ENQUEUE_ONE,
-  values: [
-    event.day,
-    ...eventColumns([event]).flat(),
-    event.isTest,
-    webhookId,
-    id,
-    event.body.length,
-    lease,
-    now,
-    holder,
-    versions?.get(event.merchantId),
-    number?.number,
-    number?.accepted,
-  ],
-});
-
-const enqueueAll = ({ events, deliveries, versions = new Map(), holder, number, now }: NewDeliveries) => ({
-  ...(number ? ENQUEUE : ENQUEUE_DURABLY),
+const enqueueStatement = ({ events, deliveries, versions = new Map(), holder, now }: NewDeliveries) => ({
+  ...ENQUEUE,
   values: [
     events.map(({ day }) => day),
     ...eventColumns(events),
@@ -110,15 +75,11 @@ const enqueueAll = ({ events, deliveries, versions = new Map(), holder, number, 
     holder,
     [...versions.keys()],
     [...versions.values()],
-    ...(number ? [number.number, number.accepted] : []),
   ],
 });
 
-const parameters = (count: number) => Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ');
-const ROWS = 'select id, position, leased, outdated_merchant from webhooks';
-const ENQUEUE_DURABLY = { name: 'enqueue durably', text: `${ROWS}.ingest(${parameters(23)})` };
-const ENQUEUE = { name: 'enqueue', text: `${ROWS}.ingest_unflushed(${parameters(25)})` };
-const ENQUEUE_ONE = {
-  name: 'enqueue one',
-  text: `select delivery as id, position, leased, outdated_merchant from webhooks.ingest_event(${parameters(18)})`,
+const ENQUEUE = {
+  name: 'enqueue',
+  text: `select id, position, leased, outdated_merchant
+    from webhooks.ingest(${Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(', ')})`,
 };

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
-import { RewindError } from '@cpg/kafka';
 import { migrate, testDatabase } from '@cpg/postgres';
 import { newId, secretBox, webhookRow } from '@cpg/runtime';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
@@ -74,17 +73,7 @@ export const dispatchers = async () => {
     });
     const { ingest, sawEventsOf } = instance;
     const deliver = deliverEvents({ webhooks, ingest, sawEventsOf, retention: DEFAULT_RETENTION, endsBy, log });
-    /** Consumes messages again when the instance asks for it, as the Kafka consumer does. */
-    const consume = async (messages: Parameters<typeof deliver>[0]): Promise<void> => {
-      try {
-        await deliver(messages);
-      } catch (error) {
-        if (!(error instanceof RewindError)) throw error;
-        instance.rewound();
-        await deliver(messages);
-      }
-    };
-    return { instance, webhooks, ingest: deliver, consume };
+    return { instance, webhooks, consume: deliver };
   };
   return {
     databaseUrl: database.url,
