@@ -13,12 +13,15 @@ export interface Place {
 export const encodeCursor = (query: PageQuery, place: Place): string =>
   Buffer.from(`${place.createdAtUs} ${place.id} ${digestOf(query, place)}`).toString('base64url');
 
+// The digest has no key, so a client can make a cursor with any text in the place of an id.
+const PLACE = { createdAtUs: /^\d{1,17}$/, id: /^[a-z]+_\w+$/ };
+
 /** The place in a cursor. Throws `invalid_request` for other text, and for a cursor of another list. */
 export const decodeCursor = (query: PageQuery, cursor: string): Place => {
   const [createdAtUs = '', id = '', digest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const place = { createdAtUs, id };
-  if (/^\d{1,17}$/.test(createdAtUs) && digest === digestOf(query, place) && encodeCursor(query, place) === cursor)
-    return place;
+  const isPlace = PLACE.createdAtUs.test(createdAtUs) && PLACE.id.test(id);
+  if (isPlace && digest === digestOf(query, place) && encodeCursor(query, place) === cursor) return place;
   throw invalidRequest([
     { path: 'cursor', message: 'must be the `next_cursor` of a response with the same filters and sort order' },
   ]);
