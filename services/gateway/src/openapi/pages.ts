@@ -30,7 +30,7 @@ export const serveDocsPages = (app: FastifyInstance): void => {
     reply
       .type('text/markdown; charset=utf-8')
       .serializer((text: string) => text)
-      .send(renderErrorCatalogue()),
+      .send(ERRORS_MARKDOWN),
   );
 };
 
@@ -94,6 +94,8 @@ const inline = (markdown: string): string => escape(markdown).replace(/`([^`]+)`
 
 const row = ({ code, statusCode, error, when, remedy }: CatalogueEntry): string =>
   `<tr id="${code}"><td><a href="#${code}"><code>${code}</code></a></td><td>${statusCode}</td><td>${escape(error)}</td><td>${inline(when)}</td><td>${inline(remedy)}</td></tr>`;
+
+const ERRORS_MARKDOWN = renderErrorCatalogue();
 
 const ERRORS_PAGE = document(
   `Errors of the ${TITLE}`,

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { type EncodedBody, encodeBody, sendEncodedBody } from '../plugins/encoded-body.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { describeFields } from './field-descriptions.ts';
@@ -25,8 +26,11 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
     transformObject: (document) =>
       describeFields(simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document))) as never,
   });
-  let document: unknown;
-  app.get('/openapi.json', { schema: { hide: true } }, async () => (document ??= app.swagger()));
+  let document: Promise<EncodedBody> | undefined;
+  app.get('/openapi.json', { schema: { hide: true }, compress: false }, async (request, reply) => {
+    document ??= encodeBody(Buffer.from(JSON.stringify(app.swagger())));
+    return sendEncodedBody(request, reply.type('application/json; charset=utf-8'), await document);
+  });
   serveDocsPages(app);
 };
 

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { EncodedBody } from '../plugins/encoded-body.ts';
 
 /** A file that pages load. Its name contains a hash of its content, so browsers keep it. */
-export interface PageAsset {
+export interface PageAsset extends EncodedBody {
   readonly path: string;
   readonly type: string;
-  readonly body: Buffer;
-  readonly encoded: { readonly br: Buffer; readonly gzip: Buffer };
 }
 
 const HASH_DIGITS = 16;

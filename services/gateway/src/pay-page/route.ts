@@ -2,9 +2,10 @@ import type { Checkout } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { AT_ONCE } from '../plugins/compression.ts';
+import { sendEncodedBody } from '../plugins/encoded-body.ts';
 import { chainHeights } from '../queries/chain-heights.ts';
 import { changedOrderPages } from '../queries/order-pages.ts';
 import { callContext } from '../request.ts';
@@ -81,10 +82,10 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
 
   if (sandbox) sandboxRoutes(app, find, sandbox);
 
-  app.get(`${ASSETS_PATH}/:file`, hidden, async (request, reply) => {
+  app.get(`${ASSETS_PATH}/:file`, { ...hidden, compress: false }, async (request, reply) => {
     const asset = files.get(request.url.split('?')[0]!);
     if (!asset) throw new AppError('not_found', 'there is no such file');
-    return sendAsset(request, reply, asset);
+    return sendEncodedBody(request, reply.header('cache-control', A_YEAR).type(asset.type), asset);
   });
 
   app.get<{ Params: { reference: string }; Querystring: PageChoice }>(
@@ -121,14 +122,4 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
         .send(html);
     },
   );
-};
-
-const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, body, encoded }: PageAsset) => {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = (['br', 'gzip'] as const).find((each) => new RegExp(`\\b${each}\\b`).test(accepted));
-  if (encoding) reply.header('content-encoding', encoding);
-  return reply
-    .headers({ 'cache-control': A_YEAR, vary: 'accept-encoding' })
-    .type(type)
-    .send(encoding ? encoded[encoding] : body);
 };
