@@ -99,9 +99,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     rewriteUrl: ({ url = '/' }) => repairPagePath(url),
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
-  /** Undefined without a key, and for a key that was not verified before. */
-  const knownMerchant = ({ headers: { 'x-api-key': key } }: FastifyRequest) =>
-    typeof key === 'string' ? authenticator.merchantOf(key) : undefined;
+  /** Undefined without a key, and for a key that was not verified before or is not valid now. */
+  const knownMerchant = ({ headers: { 'x-api-key': key }, ip }: FastifyRequest) =>
+    typeof key === 'string' ? authenticator.merchantOf(key, ip) : undefined;
   // First, so that a refusal has these headers too.
   addSecurityHeaders(app);
   refuseOverload(app, {

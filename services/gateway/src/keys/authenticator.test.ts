@@ -181,6 +181,26 @@ test('rejects a key from an address that it does not allow', async () => {
   expect(await authenticate(key.text, '198.51.100.1')).toBeNull();
 });
 
+test('knows the merchant of a verified key without a lookup', async () => {
+  expect(authenticator.merchantOf(key.text, ADDRESS)).toBeUndefined();
+  await authenticate();
+  expect(authenticator.merchantOf(key.text, ADDRESS)).toBe('mer_1');
+  expect(authenticator.merchantOf(`${key.text}x`, ADDRESS)).toBeUndefined();
+  expect(lookups).toHaveLength(1);
+});
+
+test.each<[string, Partial<CredentialWithMerchant>]>([
+  ['is revoked', { status: 'revoked' }],
+  ['has expired', { expires_at: new Date('2026-01-31T12:00:00.000Z') }],
+  ['is not allowed from the address', { allowed_ips: ['198.51.100.0/24'] }],
+])('a key that %s takes no place of its merchant', async (_, changes) => {
+  await authenticate();
+  changeCredential(changes);
+  clock += CACHE_TTL_MS;
+  expect(await authenticate()).toBeNull();
+  expect(authenticator.merchantOf(key.text, ADDRESS)).toBeUndefined();
+});
+
 test('caches the rejection of an unknown key for one second', async () => {
   credentials.delete(key.kid);
   await Promise.all([authenticate(), authenticate()]);

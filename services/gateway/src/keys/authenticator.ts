@@ -19,9 +19,9 @@ export interface Authenticator {
   /** Returns the owner of `apiKey`. Returns null if the key is malformed, unknown, revoked, expired, of the other
    *  environment, or not allowed from `address`. */
   readonly authenticate: (apiKey: string, address: string, budget?: AuthenticationBudget) => Promise<Caller | null>;
-  /** The merchant of a key that was verified lately, without any wait; undefined for every other text. The key may be
-   *  revoked since. */
-  readonly merchantOf: (apiKey: string) => string | undefined;
+  /** The merchant of a key that was verified lately and is valid from `address`, without any wait; undefined for every
+   *  other text. The key may be revoked since. */
+  readonly merchantOf: (apiKey: string, address: string) => string | undefined;
 }
 
 /** Allows the costly parts of an authentication. A part that is not allowed fails it. */
@@ -119,15 +119,19 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
     return lookup.result;
   };
 
+  const isValid = ({ credential, isAllowedAddress }: VerifiedKey, address: string): boolean =>
+    isActive(credential, environment, now()) && isAllowedAddress(address);
+
   return {
-    merchantOf: (apiKey) => verifiedKeys.peek(cacheKeyOf(apiKey))?.caller.merchantId,
+    merchantOf: (apiKey, address) => {
+      const verified = verifiedKeys.peek(cacheKeyOf(apiKey));
+      return verified && isValid(verified, address) ? verified.caller.merchantId : undefined;
+    },
     authenticate: async (apiKey, address, budget = UNLIMITED) => {
       const key = parseApiKey(apiKey);
       if (!key || key.environment !== environment) return null;
       const verified = await findVerifiedKey(key, budget);
-      if (!verified || !isActive(verified.credential, environment, now()) || !verified.isAllowedAddress(address)) {
-        return null;
-      }
+      if (!verified || !isValid(verified, address)) return null;
       onUse(key.kid, now());
       return verified.caller;
     },
