@@ -52,6 +52,33 @@ test('every number that JavaScript prints keeps its value', () => {
   );
 });
 
+test('a double holds 15 significant digits with every exponent of two digits', () => {
+  const numbers = fc.tuple(fc.integer({ min: 1, max: 10 ** 15 - 1 }), fc.integer({ min: -99, max: 99 }));
+  fc.assert(
+    fc.property(numbers, ([digits, exponent]) => {
+      const [held = '', heldExponent] = Number(`${digits}e${exponent}`).toExponential(14).split('e');
+      expect(BigInt(held.replace('.', '').replace('-', ''))).toBe(BigInt(String(digits).padEnd(15, '0')));
+      expect(Number(heldExponent)).toBe(exponent + String(digits).length - 1);
+      expect(faultsOf(`${digits}e${exponent}`)).toEqual([]);
+    }),
+  );
+});
+
+test('short numbers with an exponent cost about as much as those without', () => {
+  const costOf = (number: string) => leastCost(() => parseExactJson(`[${`${number},`.repeat(50_000)}0]`));
+  expect(costOf('1e1')).toBeLessThan(4 * costOf('101'));
+});
+
+/** Processor time of the cheapest of five runs. */
+const leastCost = (run: () => unknown): number =>
+  Math.min(
+    ...Array.from({ length: 5 }, () => {
+      const before = process.cpuUsage();
+      run();
+      return process.cpuUsage(before).user;
+    }),
+  );
+
 test('every value that JavaScript writes is read as JSON.parse reads it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

@@ -5,8 +5,8 @@ import { MAX_DEPTH } from './storable-text.ts';
 // Strings come first, so that digits inside a string are not taken for a number.
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-// Every shorter number without an exponent is exact: a double holds 15 significant digits.
-const ALWAYS_EXACT = /^-?[\d.]{1,15}$/;
+// Every number with fewer digits is exact: a double holds 15 significant digits, and exponents up to 307.
+const ALWAYS_EXACT = /^-?[\d.]{1,15}(?:[eE][+-]?\d\d?)?$/;
 
 /** Parses JSON. Refuses text that is not JSON, and numbers that a double would change: JSON.parse turns
  *  12345678901234567890 into 12345678901234567000 without a word. */

@@ -10,7 +10,7 @@ export const MAX_DEPTH = 32;
  *  parameters. */
 export const rejectUnstorableText = (app: FastifyInstance): void => {
   app.addHook('preValidation', async ({ url, query, body }) => {
-    const detail = findMisencoded(url) ?? findRepeated(query) ?? findUnstorable(query, []) ?? findUnstorable(body, []);
+    const detail = findMisencoded(url) ?? findRepeated(query) ?? findUnstorable(query) ?? findUnstorable(body);
     if (detail) throw invalidRequest([detail]);
   });
 };
@@ -35,20 +35,44 @@ const findRepeated = (query: unknown): FaultDetail | null => {
 };
 
 /** The first part of a JSON value that cannot be stored, or null. */
-export const findUnstorable = (value: unknown, path: readonly string[]): FaultDetail | null => {
+export const findUnstorable = (value: unknown): FaultDetail | null => findIn(value, []);
+
+/** Where a value is in the body. One array for all values: a body can have 800,000. */
+type Path = (string | number)[];
+
+const findIn = (value: unknown, path: Path): FaultDetail | null => {
   if (typeof value === 'string') {
     const fault = faultIn(value);
     return fault === null ? null : detailAt(path, `must not contain ${fault}`);
   }
   if (typeof value !== 'object' || value === null) return null;
   if (path.length >= MAX_DEPTH) return detailAt(path.slice(0, 3), `is nested more than ${MAX_DEPTH} levels deep`);
-  for (const [key, inner] of Object.entries(value)) {
-    const fault = faultIn(key);
-    if (fault !== null) return detailAt(path, `must not contain ${fault} in a field name`);
-    if (isReserved(key, path)) return detailAt([...path, key], 'is a field name that is not allowed');
-    const nested = findUnstorable(inner, [...path, key]);
-    if (nested) return nested;
+  return Array.isArray(value) ? findInArray(value, path) : findInObject(value, path);
+};
+
+const findInArray = (values: readonly unknown[], path: Path): FaultDetail | null => {
+  const depth = path.length;
+  for (let index = 0; index < values.length; index += 1) {
+    path[depth] = index;
+    const detail = findIn(values[index], path);
+    if (detail) return detail;
   }
+  path.length = depth;
+  return null;
+};
+
+const findInObject = (fields: object, path: Path): FaultDetail | null => {
+  const depth = path.length;
+  for (const key of Object.keys(fields)) {
+    const fault = faultIn(key);
+    if (fault !== null) return detailAt(path.slice(0, depth), `must not contain ${fault} in a field name`);
+    const isNotAllowed = isReserved(key, path[depth - 1]);
+    path[depth] = key;
+    if (isNotAllowed) return detailAt(path, 'is a field name that is not allowed');
+    const detail = findIn((fields as Record<string, unknown>)[key], path);
+    if (detail) return detail;
+  }
+  path.length = depth;
   return null;
 };
 
@@ -63,10 +87,10 @@ const faultIn = (text: string): string | null => {
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Names that change the prototype of an object when code copies fields. */
-const isReserved = (key: string, path: readonly string[]): boolean =>
-  key === '__proto__' || (key === 'prototype' && path.at(-1) === 'constructor');
+const isReserved = (key: string, parent: string | number | undefined): boolean =>
+  key === '__proto__' || (key === 'prototype' && parent === 'constructor');
 
-const detailAt = (path: readonly string[], message: string): FaultDetail => ({
+const detailAt = (path: Readonly<Path>, message: string): FaultDetail => ({
   path: path.join('.') || 'body',
   message,
 });
