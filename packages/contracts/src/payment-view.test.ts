@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { chainOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
+import { chainOf, outsideProviderOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
 import { OfferedPayment } from './offered-payment.ts';
 import { PaymentOffer, offeredPayment } from './payment-offer.ts';
 import { maxMinor, parseDecimal } from './money.ts';
@@ -114,4 +114,17 @@ test('a provider id names the chain that shows the money', () => {
   expect(['0xabc', 'sandbox:eip155:1/0xabc', 'eip155:/x', 'debug_1', 'solana:1/x'].map(chainOf)).toEqual(
     Array(5).fill(null),
   );
+});
+
+test('a provider id names the outside provider that reported the money', () => {
+  expect(['acme:1', 'acme-2:eip155:1/0xabc'].map(outsideProviderOf)).toEqual(['acme', 'acme-2']);
+  const others = [
+    'eip155:1/0xabc:0',
+    'bip122:0f9188f13cb7b2c71f2a335e3a4fc328/abc:1',
+    'debug_1',
+    '0xabc',
+    ':1',
+    'Acme:1',
+  ];
+  expect(others.map(outsideProviderOf)).toEqual(others.map(() => null));
 });

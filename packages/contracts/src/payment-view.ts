@@ -87,6 +87,10 @@ export const paymentBreakdown = (
 export const chainOf = (providerId: string): string | null =>
   /^((?:bip122|eip155):[-\w]{1,32})\//.exec(providerId)?.[1] ?? null;
 
+/** The outside provider that reported a payment, by its provider id: `acme:<id>`. Null for money of another source. */
+export const outsideProviderOf = (providerId: string): string | null =>
+  chainOf(providerId) === null ? (/^([a-z][a-z0-9-]{0,31}):/.exec(providerId)?.[1] ?? null) : null;
+
 /** How often the rail has seen the money of the payment. */
 export const sightingOf = ({ sighting }: { readonly sighting?: number | undefined }): number => sighting ?? 1;
 

@@ -167,7 +167,7 @@ const OWN: Record<string, Record<string, string>> = {
     fee_amount: 'The fee of the gateway.',
     net_amount: '`paid_amount` without `fee_amount`.',
     orphan_reason:
-      'Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network that the order does not show.',
+      'Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.',
     failure_reason:
       'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own).',
     tx_hash: 'The transaction on the chain.',

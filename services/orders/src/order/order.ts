@@ -16,6 +16,7 @@ import {
   type Order,
   sightingsOf,
 } from './state.ts';
+import { unfitReason } from './unfit-money.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
 //
@@ -116,8 +117,21 @@ const instruct = ({ instructions, at: now }: CommandOf<'InstructOrder'>, order: 
     type: 'OrderInstructed',
     data: { instructions, status: 'awaiting_payment', reason: 'instructions_ready', at },
   };
-  return followedBy(order, [instructed], (current) => applyHeldPayments(current, at));
+  return followedBy(order, [instructed], (current) =>
+    followedBy(current, orphanUnfit(current, at), (fitting) => applyHeldPayments(fitting, at)),
+  );
 };
+
+/** Held payments may have come from a provider that the order turns out not to show. */
+const orphanUnfit = (order: ExistingOrder, at: string): OrderEvent[] =>
+  order.payments.filter(isHeld).flatMap((payment): OrderEvent[] => {
+    const orphanReason = unfitReason(order, payment);
+    if (orphanReason === null) return [];
+    const paymentIds = [payment.paymentId];
+    return [
+      { type: 'OrderPaymentsOrphaned', data: { paymentIds, orphanReason, ...sightingsOf(order, paymentIds), at } },
+    ];
+  });
 
 const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') return [];

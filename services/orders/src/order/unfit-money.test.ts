@@ -123,3 +123,49 @@ describe('money on a network that the order does not show', () => {
     expect(orphans(order, onChain(SEPOLIA))).toEqual(['wrong_network']);
   });
 });
+
+describe('money of an outside provider', () => {
+  const pageAt = (provider: string) => ({ ...instruction, provider });
+  const reportedBy = (provider: string, options: Parameters<typeof offer>[2] = {}): OrderCommand =>
+    offer(1, 10_000_000n, { providerId: `${provider}:p-1`, ...options });
+
+  test('pays an order that shows the provider', () => {
+    expect(orphans(create({ instructions: [pageAt('acme')] }), reportedBy('acme'))).toEqual(['applied']);
+    expect(orphans(create({ instructions: [pageAt('other'), pageAt('acme')] }), reportedBy('acme'))).toEqual([
+      'applied',
+    ]);
+  });
+
+  test.each([
+    ['of another provider', [pageAt('other')]],
+    ['of the gateway itself', [pageAt('hosted')]],
+    ['that is paid at an address', [deposit('ethereum')]],
+  ])('is an orphan of an order %s, and settles nothing', (_, instructions) => {
+    given(...past(create({ instructions })))
+      .when(reportedBy('acme'))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'wrong_network' } },
+      );
+    const order = after(create({ instructions }), reportedBy('acme'));
+    expect(order.status).toBe('awaiting_payment');
+    expect(after(create({ instructions }), reportedBy('acme'), capture).status).toBe('paid');
+  });
+
+  test('waits for the instructions of a slow provider, and is an orphan unless they show it', () => {
+    const instructed = (provider: string): OrderCommand => ({
+      type: 'InstructOrder',
+      instructions: [pageAt(provider)],
+      at: minutesAfterNoon(1),
+    });
+    const slow = [create({ instructions: undefined }), reportedBy('acme')];
+    expect(orphans(...slow)).toEqual(['received']);
+    expect(orphans(...slow, instructed('acme'))).toEqual(['applied']);
+    expect(after(...slow, instructed('acme')).status).toBe('paid');
+    expect(orphans(...slow, instructed('other'))).toEqual(['wrong_network']);
+    expect(after(...slow, instructed('other')).status).toBe('awaiting_payment');
+  });
+
+  test('applies to a sandbox order where nobody reported it', () =>
+    expect(orphans(createOrder(), offer(1, 10_000_000n, { providerId: 'debug_1' }))).toEqual(['applied']));
+});

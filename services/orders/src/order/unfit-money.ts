@@ -1,4 +1,4 @@
-import { chainOf, type OrphanReason, type PaymentState } from '@cpg/contracts';
+import { chainOf, type OrphanReason, outsideProviderOf, type PaymentState } from '@cpg/contracts';
 import { depositsOfOrder, type ExistingOrder, isOfItsCurrency } from './state.ts';
 
 /** By how much the time of a block may be earlier than the payment in it, by namespace of the chain (CAIP-2).
@@ -10,7 +10,7 @@ const CLOCK_MARGIN_MS: Readonly<Record<string, number>> = { bip122: 2 * 3_600_00
 export const unfitReason = (order: ExistingOrder, payment: PaymentState): OrphanReason | null => {
   if (isBeforeOrder(order, payment)) return 'before_order';
   if (!isOfItsCurrency(order, payment)) return 'wrong_currency';
-  return isOnShownNetwork(order, payment) ? null : 'wrong_network';
+  return isFromShownSource(order, payment) ? null : 'wrong_network';
 };
 
 /** Whether a chain shows that the money is older than the addresses of the order: it was meant for somebody else. An
@@ -21,8 +21,13 @@ export const isBeforeOrder = ({ assignedAt }: ExistingOrder, { providerId, seenA
   return Date.parse(seenAt) + CLOCK_MARGIN_MS[chain.split(':')[0]!]! < Date.parse(assignedAt);
 };
 
-/** An EVM address can receive money on every EVM network. Money that no chain shows comes from a provider. */
-const isOnShownNetwork = (order: ExistingOrder, { providerId }: PaymentState): boolean => {
+/** An EVM address can receive money on every EVM network, and a provider can name any order. Reports of a sandbox name
+ *  neither a chain nor a provider. */
+const isFromShownSource = (order: ExistingOrder, { providerId }: PaymentState): boolean => {
   const chain = chainOf(providerId);
-  return chain === null || depositsOfOrder(order).some(({ chainId }) => chainId === chain);
+  if (chain !== null) return depositsOfOrder(order).some(({ chainId }) => chainId === chain);
+  const provider = outsideProviderOf(providerId);
+  // Which providers may take the money is not known before the instructions.
+  if (provider === null || order.status === 'initialized') return true;
+  return order.instructions.some((each) => each.rail === 'gateway_pay' && each.provider === provider);
 };
