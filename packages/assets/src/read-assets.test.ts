@@ -424,7 +424,7 @@ test('names the variable and the file that cannot be read', () => {
   );
   writeFileSync(join(folder, 'half.json'), readFileSync(fileOf({}), 'utf8').slice(0, 1));
   expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'half.json') })).toThrow(
-    /cannot be read/,
+    /half\.json\) is invalid:\n {2}it is not valid JSON$/,
   );
 });
 

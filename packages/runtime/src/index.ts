@@ -35,7 +35,7 @@ export {
 export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
 export { CommaSeparatedList } from './comma-separated-list.ts';
 export { eventStoreOptions, HttpUrl } from './connection-urls.ts';
-export { Secret, SecretList } from './secrets.ts';
+export { isGuessable, Secret, SecretList } from './secrets.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './load/deadline.ts';

@@ -19,8 +19,18 @@ export const invalidFile = (variable: string, path: string, faults: readonly str
   new ConfigError(`${variable} (${path}) is invalid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
 
 const jsonAt = (variable: string, path: string): unknown => {
+  const text = textAt(variable, path);
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(text);
+  } catch {
+    // Without the message and without a cause: the parser quotes the file, which may have secrets.
+    throw invalidFile(variable, path, ['it is not valid JSON']);
+  }
+};
+
+const textAt = (variable: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
   } catch (cause) {
     throw new ConfigError(`${variable} (${path}) cannot be read: ${(cause as Error).message}`, { cause });
   }

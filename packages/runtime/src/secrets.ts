@@ -100,7 +100,8 @@ export const sharedSecrets = (env: Environment): string[] => {
 };
 
 /** Whether a text has few characters, or repeats a shorter one. */
-const isGuessable = (text: string): boolean => new Set(text).size < FEWEST_CHARACTERS || /^(.{1,16})\1+$/.test(text);
+export const isGuessable = (text: string): boolean =>
+  new Set(text).size < FEWEST_CHARACTERS || /^(.{1,16})\1+$/.test(text);
 
 const hasDefaultPassword = (url: string | undefined): boolean => {
   const [, password] = /^[a-z+]+:\/\/[^:@/]*:([^@]*)@/.exec(url ?? '') ?? [];

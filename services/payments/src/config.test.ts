@@ -150,6 +150,22 @@ describe('reading the configuration files', () => {
     expect(() => read([])).toThrow('no payment would be seen');
     expect(() => read([{ ...acme, name: 'eip155' }])).toThrow(/providers.0.name: must not be .*eip155/);
   });
+  test.each([
+    ['the secret of another provider', [{}, { name: 'other' }], /two providers have the same secret/],
+    ['a secret that anybody could guess', [{ secrets: ['0'.repeat(64)] }], /a secret of acme is not random/],
+    ['a url without encryption', [{ url: 'http://acme.example' }], /the url of acme must use https/],
+    ['a password in a url', [{ url: 'https://me:pass-word@acme.example' }], /must have no user name(?!.*pass-word)/s],
+  ])('production refuses %s', (_, changes, fault) => {
+    const acme = { name: 'acme', url: 'https://acme.example', currencies: ['USDC'], secrets: [SECRET] };
+    const providers = changes.map((change) => ({ ...acme, ...change }));
+    const PROVIDERS_FILE = writeConfigFile('providers.json', JSON.stringify({ providers }));
+    expect(() => readPaymentsConfig({ ...PRODUCTION, PROVIDERS_FILE })).toThrow(fault);
+  });
+  test('shows nothing of a file that is no JSON', () => {
+    const PROVIDERS_FILE = writeConfigFile('providers.json', '{"providers":[{"secrets":[do-not-show-me]}]}');
+    const read = () => readPaymentsConfig({ ...PRODUCTION, PROVIDERS_FILE });
+    expect(read).toThrow(/^PROVIDERS_FILE .* is invalid:\n {2}it is not valid JSON$/);
+  });
   test('reads the file of assets', () => {
     const ASSETS_FILE = writeConfigFile('assets.json', '{"networks":[],"assets":[]}');
     expect(() => readPaymentsConfig({ ...ENV, ASSETS_FILE })).toThrow(/^ASSETS_FILE .* is invalid:\n {2}networks: /);

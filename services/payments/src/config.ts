@@ -4,6 +4,7 @@ import {
   ConfigError,
   EventStoreConfig,
   invalidFile,
+  isGuessable,
   KafkaConfig,
   Port,
   readConfig,
@@ -109,13 +110,13 @@ const requireQuorum = ({ CHAIN_QUORUM = 1, CHAIN_URLS }: Pick<Config, 'CHAIN_QUO
 
 const readProviders = (file: string, environment: 'sandbox' | 'production'): ProviderSettings[] => {
   const { providers } = readJsonFile('PROVIDERS_FILE', file, ProvidersFile);
-  const plain = providers.filter(({ url }) => environment === 'production' && !url.startsWith('https:'));
-  if (plain.length === 0) return providers;
-  throw invalidFile(
-    'PROVIDERS_FILE',
-    file,
-    plain.map(({ name }) => `the url of ${name} must use https in production`),
-  );
+  if (environment === 'sandbox') return providers;
+  const faults = providers.flatMap(({ name, url, secrets }) => [
+    ...(url.startsWith('https:') ? [] : [`the url of ${name} must use https in production`]),
+    ...(secrets.some(isGuessable) ? [`a secret of ${name} is not random: generate it with openssl rand -hex 32`] : []),
+  ]);
+  if (faults.length > 0) throw invalidFile('PROVIDERS_FILE', file, faults);
+  return providers;
 };
 
 /** The variable that sets the account key of each kind of network. */

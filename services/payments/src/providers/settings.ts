@@ -17,6 +17,9 @@ export const ProviderSettings = z.strictObject({
     }),
   url: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
+    .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), {
+      error: 'must have no user name and no password: both sides sign',
+    })
     .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   currencies: z.array(PaymentCurrency).min(1),
   /** The first one signs requests to the provider; both verify its callbacks. */
@@ -29,4 +32,13 @@ export const ProvidersFile = z
   .refine(({ providers }) => new Set(providers.map(({ name }) => name)).size === providers.length, {
     path: ['providers'],
     error: 'two providers have the same name',
+  })
+  .refine(({ providers }) => !isSecretShared(providers), {
+    path: ['providers'],
+    error: 'two providers have the same secret: each could sign for the other one',
   });
+
+const isSecretShared = (providers: readonly ProviderSettings[]): boolean => {
+  const ofEach = providers.flatMap(({ secrets }) => [...new Set(secrets)]);
+  return new Set(ofEach).size < ofEach.length;
+};
