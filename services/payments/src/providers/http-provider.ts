@@ -11,6 +11,8 @@ export interface HttpProviderOptions extends ProviderSettings {
   /** Of the gateway, which receives the callbacks. */
   readonly publicUrl: string;
   readonly now: () => Date;
+  /** For a whole answer. */
+  readonly timeoutMs?: number;
 }
 
 const MAX_RESPONSE_BYTES = 256 * 1024;
@@ -33,17 +35,23 @@ export const httpProvider = ({
   secrets,
   publicUrl,
   now,
+  timeoutMs = TIMEOUT_MS,
 }: HttpProviderOptions): OutsideProvider => {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, '');
-  const timeouts = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: TIMEOUT_MS } };
-  const pool = new Pool(origin, { connections: CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES, ...timeouts });
+  const pool = new Pool(origin, {
+    connections: CONNECTIONS,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    connect: { timeout: timeoutMs },
+  });
 
   const post = async <T extends z.ZodType>(path: string, message: object, schema: T): Promise<z.output<T>> => {
     const body = JSON.stringify(message);
     const headers = { 'content-type': 'application/json', ...signedHeaders(secrets[0]!, body, now()) };
     try {
-      const answer = await pool.request({ method: 'POST', path: `${prefix}${path}`, headers, body });
+      // For the whole answer: one that drips would hold its connection for ever.
+      const signal = AbortSignal.timeout(timeoutMs);
+      const answer = await pool.request({ method: 'POST', path: `${prefix}${path}`, headers, body, signal });
       const text = Buffer.from(await answer.body.arrayBuffer());
       if (answer.statusCode !== 200) throw new Error(`${name} answered ${answer.statusCode} to POST ${path}`);
       return parseReport(schema, text);
