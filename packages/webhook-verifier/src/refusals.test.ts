@@ -49,6 +49,18 @@ test('accepts another tolerance', () => {
   expect(faultOf(() => check(own(SECRET), { ...later, toleranceSeconds: 60 }))).toBe('none');
 });
 
+test.each([NaN, -1, '300', null])(
+  'refuses %p as a tolerance, which would accept a delivery of any age',
+  (tolerance) => {
+    const muchLater = () => new Date((AT + 1e6) * 1_000);
+    const options = { now: muchLater, toleranceSeconds: tolerance as number };
+    expect(() => check(own(SECRET), options)).toThrow(/^toleranceSeconds must be/);
+  },
+);
+
+test('refuses a delivery when the clock has no time', () =>
+  expect(faultOf(() => check(own(SECRET), { now: () => new Date(NaN) }))).toBe('timestamp_too_old'));
+
 test.each(['', 'not json', 'null', '"text"', '{"event":"order:paid"}', '{"data":{}}'])(
   'refuses the signed body %j, which is not an event',
   (body) => {

@@ -15,7 +15,7 @@ const TOLERANCE_SECONDS = 300;
 /** Verifies that the gateway sent exactly these bytes recently, and returns their event. `rawBody` is the body as
  *  received, before any parsing. `secret` is the `whsec_...` of the webhook, or both secrets during a rotation. Throws
  *  WebhookVerificationError if the delivery must not be trusted; its `fault` says why. Throws TypeError if the body is
- *  already parsed or the secret is not a webhook secret. */
+ *  already parsed, the secret is not a webhook secret, or the tolerance is no number. */
 export const verify = (
   rawBody: string | Uint8Array,
   headers: DeliveryHeaders,
@@ -24,6 +24,11 @@ export const verify = (
 ): WebhookEvent => {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array))
     throw new TypeError('pass the raw body as it was received, a string or bytes, not parsed JSON');
+  // Each comparison with NaN, and with text of a setting, would accept any time.
+  if (typeof toleranceSeconds !== 'number' || !(toleranceSeconds >= 0))
+    throw new TypeError(
+      'toleranceSeconds must be a number of seconds, 0 or more: check the setting that it comes from',
+    );
   const keys = keysOf(secret);
   const signature = signatureIn(headers);
   if (!isSigned(rawBody, signature, keys))
@@ -59,7 +64,8 @@ const isSigned = (body: string | Uint8Array, { eventId, sentAt, macs }: Signatur
 };
 
 const checkTime = (sentAt: number, now: number, tolerance: number) => {
-  if (sentAt < now - tolerance)
+  // A clock without a time is refused too.
+  if (!(sentAt >= now - tolerance))
     throw new WebhookVerificationError(
       'timestamp_too_old',
       `the delivery was sent ${Math.round(now - sentAt)} s ago; the tolerance is ${tolerance} s`,
