@@ -35,6 +35,11 @@ test.each<[RpcErrorClass, number, string]>([
   expect(rpcErrorClass(code, message)).toBe(kind);
 });
 
+test('does not look for words in what a node writes without end', () => {
+  expect(rpcErrorClass(-32_000, `${'x'.repeat(1_900)} execution reverted`)).toBe('reverted');
+  expect(rpcErrorClass(-32_000, `${'x'.repeat(2_000)} execution reverted`)).toBe('unknown');
+});
+
 test.each([
   [429, 'busy'],
   [500, 'busy'],

@@ -52,9 +52,16 @@ const CLASSES: readonly (readonly [RpcErrorClass, RegExp | readonly number[]])[]
   ['too_large', [-32_003]],
 ];
 
-/** The class of a JSON-RPC error by its code and message. */
-export const rpcErrorClass = (code: number, message: string): RpcErrorClass =>
-  CLASSES.find(([, match]) => (match instanceof RegExp ? match.test(message) : match.includes(code)))?.[0] ?? 'unknown';
+/** No node needs more to say what is wrong. The patterns would take a minute for the longest answer. */
+const LONGEST_MESSAGE = 2_000;
+
+/** The class of a JSON-RPC error by its code and the beginning of its message. */
+export const rpcErrorClass = (code: number, message: string): RpcErrorClass => {
+  const text = message.slice(0, LONGEST_MESSAGE);
+  return (
+    CLASSES.find(([, match]) => (match instanceof RegExp ? match.test(text) : match.includes(code)))?.[0] ?? 'unknown'
+  );
+};
 
 // RFC 9110 and 6585. 5xx of a proxy says nothing about the node behind it.
 const isBusyStatus = (status: number): boolean => [408, 425, 429].includes(status) || (status >= 500 && status !== 501);
