@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { TOPICS } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
-import type { Kafka, ProducerConfig } from 'kafkajs';
+import type { Kafka, KafkaMessage, ProducerConfig, RequestEvent } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
 import { createPublisher, isFenced, isRefused, type OutgoingMessage as Message, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
@@ -42,17 +43,39 @@ const publish = async (publisher: Publisher, n: number) => {
   await publisher.commit();
 };
 
+/** Opens a publisher that reports its requests. */
+const startObserved = async (onRequest: (request: RequestEvent['payload']) => void) => {
+  const observed = {
+    producer: (config: ProducerConfig) => {
+      const producer = kafka.producer(config);
+      producer.on('producer.network.request', ({ payload }) => onRequest(payload));
+      return producer;
+    },
+  };
+  const publisher = createPublisher(observed as Kafka, { transactionalId: newId('event') });
+  closing.unshift(publisher.close);
+  await publisher.open();
+  return publisher;
+};
+
 /** Reads the topic up to the message with the given number, and returns all message ids. */
 const readUntil = async (last: number, readUncommitted: boolean) => {
-  const seen: string[] = [];
+  const messages = await readMessagesUntil(last, readUncommitted);
+  return messages.map(idOf);
+};
+
+const idOf = ({ value }: KafkaMessage): string => (JSON.parse(value!.toString()) as { id: string }).id;
+
+const readMessagesUntil = async (last: number, readUncommitted: boolean) => {
+  const seen: KafkaMessage[] = [];
   const reader = kafka.consumer({ groupId: `reader-${Math.random()}`, maxWaitTimeInMs: 100, readUncommitted });
   await reader.connect();
   await reader.subscribe({ topics: [topic], fromBeginning: true });
   await new Promise<void>((done) => {
     void reader.run({
       eachMessage: async ({ message }) => {
-        seen.push((JSON.parse(message.value!.toString()) as { id: string }).id);
-        if (seen.at(-1) === `evt_${last}`) done();
+        seen.push(message);
+        if (idOf(message) === `evt_${last}`) done();
       },
     });
   });
@@ -71,7 +94,7 @@ test('tells a message that Kafka refuses, and sends others after it opened again
   await admin.disconnect();
   const publisher = startPublisher();
   await publisher.open();
-  const large = numbered(1, new Date(), { text: 'x'.repeat(4_000) });
+  const large = numbered(1, new Date(), { text: randomBytes(4_000).toString('base64') });
   const refused = await publisher.send(topicOfSmall, [large]).catch((error: unknown) => error);
   expect([isRefused(refused), isFenced(refused), isRefused(new Error('other'))]).toEqual([true, false, false]);
   await publisher.open();
@@ -112,10 +135,30 @@ test('shows uncommitted messages to read_uncommitted consumers only, and aborts 
   expect((await readUntil(13, true)).slice(-4)).toEqual(['evt_11', 'evt_12', 'evt_12', 'evt_13']);
 });
 
+test('sends the messages of one command as one compressed batch', async () => {
+  let sent = 0;
+  const publisher = await startObserved(({ apiName, size }) => {
+    if (apiName === 'Produce') sent += size;
+  });
+  // As events show an order: each message has all of it, and ids do not compress.
+  const items = Array.from({ length: 10 }, () => ({ id: newId('order'), name: 'Coffee', unit_price: '10.00' }));
+  const command = [71, 72, 73].map((n) => numbered(n, new Date(), { data: { order: { items } } }));
+  await publisher.send(topic, command);
+  await publisher.commit();
+  const text = command.reduce((bytes, message) => bytes + message.text.length, 0);
+  expect(sent).toBeLessThan(text / 2);
+  const received = (await readMessagesUntil(73, false)).slice(-3) as (KafkaMessage & { batchContext: object })[];
+  expect(received.map(idOf)).toEqual(['evt_71', 'evt_72', 'evt_73']);
+  for (const { batchContext } of received)
+    expect(batchContext).toMatchObject({ firstOffset: received[0]!.offset, lastOffsetDelta: 2, inTransaction: true });
+});
+
 test('sends more messages at once than fit into one batch', async () => {
   const publisher = startPublisher();
   await publisher.open();
-  const large = [21, 22, 23, 24].map((n) => numbered(n, new Date(), { data: 'x'.repeat(400 * 1_024) }));
+  const large = [21, 22, 23, 24].map((n) =>
+    numbered(n, new Date(), { data: randomBytes(300 * 1_024).toString('base64') }),
+  );
   await publisher.send(topic, [numbered(20), ...large, numbered(25)]);
   await publisher.commit();
   expect((await readUntil(25, false)).slice(-6)).toEqual([20, 21, 22, 23, 24, 25].map((n) => `evt_${n}`));
@@ -159,16 +202,7 @@ test('does not treat other errors as fencing', () => {
 
 test('finds the coordinator once, and adds all partitions to a transaction that reaches a fourth one', async () => {
   const requests: string[] = [];
-  const observed = {
-    producer: (config: ProducerConfig) => {
-      const producer = kafka.producer(config);
-      producer.on('producer.network.request', ({ payload }) => requests.push(payload.apiName));
-      return producer;
-    },
-  };
-  const publisher = createPublisher(observed as Kafka, { transactionalId: 'observed' });
-  closing.unshift(publisher.close);
-  await publisher.open();
+  const publisher = await startObserved(({ apiName }) => requests.push(apiName));
   const countsOf = async (messages: number) => {
     requests.length = 0;
     for (let n = 0; n < messages; n += 1)

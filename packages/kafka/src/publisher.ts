@@ -22,7 +22,7 @@ export interface Publisher {
 }
 
 const TRANSACTION_TIMEOUT_MS = 30_000;
-// Half of the default `message.max.bytes` of brokers, which reject larger batches.
+// Before compression. Half of the default `message.max.bytes` of brokers, which reject larger batches.
 const MAX_BATCH_BYTES = 512 * 1_024;
 
 /** A transactional producer. Kafka can fence only transactional producers, so a replaced publisher cannot write any
@@ -56,8 +56,7 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
       if (!producer) throw new Error('the publisher is not open');
       transaction ??= await producer.transaction();
       for (const batch of splitIntoBatches(messages.map(encode))) {
-        const compression = sizeOf(batch) > MAX_BATCH_BYTES ? CompressionTypes.GZIP : CompressionTypes.None;
-        await transaction.send({ topic, acks: -1, compression, messages: batch });
+        await transaction.send({ topic, acks: -1, compression: CompressionTypes.GZIP, messages: batch });
       }
     },
     commit: async () => {
@@ -85,11 +84,8 @@ const hasType = (error: unknown, types: ReadonlySet<string>): boolean => {
   return [cause, originalError].some((inner) => inner !== undefined && inner !== error && hasType(inner, types));
 };
 
-const sizeOf = (batch: readonly EncodedMessage[]): number =>
-  batch.reduce((bytes, { value }) => bytes + value.length, 0);
-
-/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own, which
- *  is sent compressed: an order with many payments compresses well. */
+/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own: an order
+ *  with many payments compresses well. */
 const splitIntoBatches = (messages: readonly EncodedMessage[]): EncodedMessage[][] => {
   const batches: EncodedMessage[][] = [];
   let bytes = Infinity;
