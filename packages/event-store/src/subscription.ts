@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, retry, untilBack, type Wait } from '@cpg/runtime';
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
 import { bufferEvents } from './event-buffer.ts';
@@ -72,6 +72,8 @@ const subscribeOnce = async ({
       if (buffer.ended()) break;
       if (buffer.size() === 0) {
         await buffer.changed(flushing.msUntilDue());
+        // The events of one append arrive one by one, in the same turn of the event loop.
+        await nextTurn();
         continue;
       }
       const startedAt = performance.now();
