@@ -52,7 +52,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const now = wallClockMs;
   const live = new LiveTail();
   const reader = new Reader({ databaseUrl, now, log });
-  const reclaimer = new Reclaimer({ databaseUrl, log, delayMs: options.reclaimDelayMs });
+  const reclaimer = new Reclaimer({ databaseUrl, log, head: () => live.head, delayMs: options.reclaimDelayMs });
   const writer = new Writer({
     databaseUrl,
     log,

@@ -4,21 +4,25 @@ import pg from 'pg';
 export interface ReclaimerOptions {
   readonly databaseUrl: string;
   readonly log: (line: string) => void;
+  /** The position of the last event. Throws while it is unknown. */
+  readonly head: () => bigint;
   /** How long to collect removals before their space is reclaimed, in ms. */
   readonly delayMs?: number;
 }
 
 const DELAY_MS = 30_000;
-/** Up to this size the whole table is rewritten, during which it is locked: for less than a second. */
+/** Up to this size the whole table is rewritten, which locks it for up to a second. */
 const MAX_REWRITE_BYTES = 64 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
-const LOCK_TIMEOUT_MS = 2_000;
+// Reads and appends queue behind a vacuum that waits for its lock.
+const LOCK_TIMEOUT_MS = 200;
 const MAX_WAIT_MS = 30_000;
 const POLL_MS = 50;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Reclaims the disk space of removed events: PostgreSQL keeps the bytes of deleted rows until a vacuum, and its own
- *  vacuum waits for many more of them. Works on a connection of its own, so writes go on. */
+ *  vacuum waits for many more of them. While events are appended, the space becomes free for later events, and nothing
+ *  is locked. The table is rewritten once nothing was appended for the delay. */
 export class Reclaimer {
   readonly #options: ReclaimerOptions;
   readonly #stopping = new AbortController();
@@ -47,11 +51,12 @@ export class Reclaimer {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (this.#isDue) {
+      const headBefore = this.#head();
       await sleep(this.#options.delayMs ?? DELAY_MS, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
       this.#isDue = false; // a removal during the run may come too late for it
       try {
-        if (await this.#reclaim()) continue;
+        if (await this.#reclaim(headBefore !== null && headBefore === this.#head())) continue;
       } catch (error) {
         if (!signal.aborted) this.#options.log(`could not reclaim disk space: ${(error as Error).message}`);
       }
@@ -60,8 +65,16 @@ export class Reclaimer {
     this.#running = null;
   }
 
+  #head(): bigint | null {
+    try {
+      return this.#options.head();
+    } catch {
+      return null;
+    }
+  }
+
   /** Resolves to whether nothing is left to do. */
-  async #reclaim(): Promise<boolean> {
+  async #reclaim(isIdle: boolean): Promise<boolean> {
     const session = new pg.Client({
       connectionString: this.#options.databaseUrl,
       application_name: 'embedded-eventstore vacuum',
@@ -80,7 +93,9 @@ export class Reclaimer {
       const { removed, due, bytes, end } = rows[0]!;
       if (!due) return true;
       if (!(await this.#olderTransactionsEnd(session, end))) return false;
-      await session.query(`vacuum ${Number(bytes) <= MAX_REWRITE_BYTES ? '(full)' : ''} eventstore.event`);
+      const isSmall = Number(bytes) <= MAX_REWRITE_BYTES;
+      await session.query(`vacuum ${isSmall && isIdle ? '(full)' : ''} eventstore.event`);
+      if (isSmall && !isIdle) return false;
       await dropOlderLog(session);
       const { rowCount } = await session.query('update eventstore.removal set reclaimed = $1 where removed = $1', [
         removed,
