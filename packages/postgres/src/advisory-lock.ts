@@ -1,7 +1,8 @@
 import { withTimeout } from '@cpg/runtime';
 import type pg from 'pg';
 import { OutageAwareClient } from './outage.ts';
-import { withSessionSettings } from './session-settings.ts';
+import { requireOwnSession, SharedSessionError } from './pooler.ts';
+import { sessionSettings } from './session-settings.ts';
 
 export interface AdvisoryLockOptions {
   readonly url: string;
@@ -27,13 +28,15 @@ export class AdvisoryLockTakenError extends Error {
 /** Runs `work` on its own connection, which holds a session advisory lock until `work` ends. PostgreSQL releases the
  *  lock when the connection closes, so a crashed process releases it at once. A statement on this connection can only
  *  succeed while the lock is held. `lost` aborts, with the reason, when the connection closes. Throws
- *  AdvisoryLockTakenError when another session holds the lock. */
+ *  AdvisoryLockTakenError when another session holds the lock, and SharedSessionError when a pooler gives the session to
+ *  other clients too. */
 export const withAdvisoryLock = async <T>(
   { url, applicationName, lock, shared = false, answerWithinMs }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
 ): Promise<T> => {
+  const settings = sessionSettings(url);
   const session = new OutageAwareClient({
-    connectionString: withSessionSettings(url),
+    connectionString: url,
     application_name: applicationName,
     connectionTimeoutMillis: ANSWER_WITHIN_MS,
     query_timeout: answerWithinMs,
@@ -44,14 +47,23 @@ export const withAdvisoryLock = async <T>(
   session.on('end', () => lost.abort(new Error('Connection terminated')));
   try {
     await session.connect();
-    const taking = session.query<{ locked: boolean }>(
-      `select pg_try_advisory_lock${shared ? '_shared' : ''}(hashtextextended($1, 1)) as locked`,
+    await withTimeout(ANSWER_WITHIN_MS, session.query(settings));
+    const taking = session.query<{ locked: boolean; pid: number }>(
+      `select pg_try_advisory_lock${shared ? '_shared' : ''}(hashtextextended($1, 1)) as locked, pg_backend_pid() as pid`,
       [lock],
     );
-    const { rows } = await withTimeout(ANSWER_WITHIN_MS, taking);
-    if (!rows[0]?.locked) throw new AdvisoryLockTakenError(`another session holds the lock ${lock}`);
+    const { locked, pid } = (await withTimeout(ANSWER_WITHIN_MS, taking)).rows[0]!;
+    if (!locked) throw new AdvisoryLockTakenError(`another session holds the lock ${lock}`);
+    await requireOwnSession(session, url).catch((error: unknown) => endShared(session, pid, error));
     return await work(session, lost.signal);
   } finally {
     await withTimeout(ANSWER_WITHIN_MS, session.end()).catch(() => session.connection.stream.destroy());
   }
+};
+
+/** Ends the session of PostgreSQL that has the lock: the pooler keeps it after this client closes its connection. */
+const endShared = async (session: pg.Client, pid: number, error: unknown): Promise<never> => {
+  if (error instanceof SharedSessionError)
+    await session.query('select pg_terminate_backend($1)', [pid]).catch(() => {});
+  throw error;
 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ClientConfig, QueryConfig } from 'pg';
 import { type Environment, requireEnvironment } from './environment.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { requireOwnSession } from './pooler.ts';
 import { transaction } from './transaction.ts';
 
 const FILE_NAME = /^(\d{3})-[a-z0-9-]+\.sql$/;
@@ -27,17 +28,29 @@ interface MigrationFile {
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
-/** Migrates a schema like `migrate`, and stamps it with its environment first. Throws WrongEnvironmentError, and
- *  changes nothing, when the schema belongs to another environment. */
+/** Migrates a schema like `migrate`, and stamps it with its environment first. Changes nothing and throws
+ *  WrongEnvironmentError when the schema belongs to another environment, SharedSessionError when a pooler gives the
+ *  sessions of the pool to several clients. */
 export const prepareSchema = async (
   pool: Pool,
   { environment, ...migrations }: Migrations & { readonly environment: Environment },
-): Promise<void> =>
-  transaction(pool, async (db) => {
+): Promise<void> => {
+  await requireOwnSessions(pool);
+  await transaction(pool, async (db) => {
     await lockSchema(db, migrations.schema);
     await requireEnvironment(db, migrations.schema, environment);
     await migrateInTransaction(db, migrations);
   });
+};
+
+const requireOwnSessions = async (pool: Pool): Promise<void> => {
+  const connection = await pool.connect();
+  try {
+    await requireOwnSession(connection, pool.options.connectionString!);
+  } finally {
+    connection.release();
+  }
+};
 
 /** Migrates inside the caller's transaction. Sets `search_path` to the schema and turns the statement timeout off until
  *  that transaction ends. */

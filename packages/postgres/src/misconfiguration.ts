@@ -5,6 +5,8 @@ const WRONG_PASSWORD = '28P01';
 const WRONG_USER = '28000';
 const NO_DATABASE = '3D000';
 const NO_TLS = /server does not support SSL connections/;
+// PgBouncer, with the SQLSTATE of a broken connection.
+const REFUSED_OPTIONS = /unsupported startup parameter/;
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -30,6 +32,8 @@ const sentenceFor = (error: Error & { code?: unknown }): string | null => {
     return 'the database in DATABASE_URL does not exist in PostgreSQL: create it, or correct DATABASE_URL';
   if (NO_TLS.test(message))
     return 'PostgreSQL offers no TLS: turn on ssl in PostgreSQL, or remove sslmode from DATABASE_URL';
+  if (REFUSED_OPTIONS.test(message))
+    return 'the pooler that DATABASE_URL leads to refuses options: remove options from DATABASE_URL';
   if (UNTRUSTED.has(String(code)))
     return 'the certificate of PostgreSQL is not signed by a trusted authority: add sslrootcert=<PEM file of the authority that signed it> to DATABASE_URL';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')

@@ -2,7 +2,7 @@ import type { Logger } from '@cpg/runtime';
 import pg from 'pg';
 import { retryDeadlocks } from './deadlocks.ts';
 import { OutageAwareClient } from './outage.ts';
-import { type SessionSettings, withSessionSettings } from './session-settings.ts';
+import { type SessionSettings, sessionSettings } from './session-settings.ts';
 
 export type Pool = pg.Pool;
 /** Runs a query: a pool or one of its connections. */
@@ -31,12 +31,15 @@ const STATEMENT_TIMEOUT_MS = 14_000;
  *  the client. `query` runs a statement again after a deadlock: outside of a transaction, it has changed nothing. */
 export const createPool = (options: PoolOptions): Pool => {
   const { url, name, max = 10, asyncCommit = false, settings, log } = options;
+  const statement = sessionSettings(
+    url,
+    { ...(asyncCommit && { synchronous_commit: 'off' }), ...settings },
+    { statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS },
+  );
   const pool = new pg.Pool({
-    connectionString: withSessionSettings(
-      url,
-      { ...(asyncCommit && { synchronous_commit: 'off' }), ...settings },
-      { statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS },
-    ),
+    connectionString: url,
+    // Its type says void, but the pool awaits it.
+    onConnect: (connection) => connection.query(statement) as unknown as void,
     application_name: name,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
