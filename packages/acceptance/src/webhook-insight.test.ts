@@ -73,10 +73,19 @@ test('a replay delivers events from before the webhook existed, in order, signed
   await waitUntilConsumed('webhook-dispatcher', stack.kafkaBrokers);
 
   const { id, secret } = await subscribe('/late', true, [...EVENTS, 'payment:applied']);
-  const { to_date, ...answer } = await shop.api.replay(id, { from_date, to_date: '2999-01-01T00:00:00Z' });
-  expect(answer).toEqual({ webhook_id: id, from_date, event_types: [...EVENTS, 'payment:applied'] });
+  const {
+    id: replayId,
+    to_date,
+    ...answer
+  } = await shop.api.replay(id, { from_date, to_date: '2999-01-01T00:00:00Z' });
+  expect(answer).toMatchObject({ webhook_id: id, from_date, event_types: [...EVENTS, 'payment:applied'] });
   expect(Date.parse(to_date)).toBeLessThanOrEqual(Date.now());
   const attempts = await receiver.attempts('/late', 6);
+  const done = await until('the replay to be done', async () => {
+    const replay = await shop.api.replayOf(id, replayId);
+    return replay.status === 'done' && replay;
+  });
+  expect(done).toMatchObject({ queued_events: 6, deferred_orders: 0 });
   const payloads = attempts.map((attempt) => verifyDelivery(attempt, secret));
   expect(payloads.filter(({ data }) => data.id === order.id).map(({ event }) => event)).toEqual([
     'order:created',

@@ -19,7 +19,7 @@ export const HistoryOrdersQuery = HistoryQuery.extend({
 export type HistoryOrdersQuery = z.infer<typeof HistoryOrdersQuery>;
 
 /** Orders of a merchant that may have events in the range, oldest first. `next` is the cursor of the next page, null
- *  after the last one.
+ *  after the last one. A place is the time at which the order was created, a space, and the id of the order.
  *  `orders` may be empty before the last page, because one request examines a bounded number of orders. */
 export const HistoryOrders = z.object({
   orders: z.array(z.object({ id: OrderId, place: z.string() })),

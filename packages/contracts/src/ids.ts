@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   event: 'evt',
   delivery: 'dlv',
   refund: 'rfd',
+  replay: 'rpl',
 } as const;
 
 const idOf = (prefix: string) =>
@@ -23,6 +24,7 @@ export const WebhookId = idOf(ID_PREFIXES.webhook);
 export const EventId = idOf(ID_PREFIXES.event);
 export const DeliveryId = idOf(ID_PREFIXES.delivery);
 export const RefundId = idOf(ID_PREFIXES.refund);
+export const ReplayId = idOf(ID_PREFIXES.replay);
 
 /** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });

@@ -99,8 +99,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Replay the time range of the event. Events of a deleted order cannot be replayed.',
   },
   replay_running: {
-    when: 'An earlier replay of the webhook is still queueing events.',
-    remedy: 'Wait until it is done, or disable the webhook to end it.',
+    when: 'An earlier replay of the webhook is neither done nor canceled.',
+    remedy: 'Wait until it is done, or cancel it.',
   },
   idempotency_key_in_use: {
     when: 'Another request with this `Idempotency-Key` is still running.',

@@ -34,6 +34,9 @@ const ENDPOINTS = [
   ['GET', `/v1/webhooks/${webhook}/deliveries/${delivery}`, 'webhooks:self:read'],
   ['POST', `/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`, 'webhooks:self:update'],
   ['POST', `/v1/webhooks/${webhook}/replay`, 'webhooks:self:update'],
+  ['GET', `/v1/webhooks/${webhook}/replays`, 'webhooks:self:read'],
+  ['GET', `/v1/webhooks/${webhook}/replays/rpl_${newUlid()}`, 'webhooks:self:read'],
+  ['POST', `/v1/webhooks/${webhook}/replays/rpl_${newUlid()}/cancel`, 'webhooks:self:update'],
 ] as const;
 
 const UNAUTHORIZED = { error: 'Unauthorized', message: 'Invalid API key provided', statusCode: 401 };
@@ -55,7 +58,10 @@ test('the table lists every /v1 endpoint', async () => {
     .flatMap((path) => Object.keys(paths[path]).map((method) => `${method.toUpperCase()} ${path}`));
   const inTable = ENDPOINTS.map(
     ([method, path]) =>
-      `${method} ${path.replace(/(ord|pay|rfd|whk)_[^/]+/, '{id}').replace(/dlv_[^/]+/, '{delivery_id}')}`,
+      `${method} ${path
+        .replace(/(ord|pay|rfd|whk)_[^/]+/, '{id}')
+        .replace(/dlv_[^/]+/, '{delivery_id}')
+        .replace(/rpl_[^/]+/, '{replay_id}')}`,
   );
   expect(inTable.sort()).toEqual(documented.sort());
 });

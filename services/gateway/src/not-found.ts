@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/core';
 import type { z } from 'zod';
 
-export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery';
+export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay';
 
 /** The same 404 for a resource that does not exist, is deleted, or belongs to another merchant: ids must not leak
  *  information. */

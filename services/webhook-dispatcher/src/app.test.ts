@@ -25,6 +25,7 @@ const PRODUCTION = {
   'GET /metrics': [],
   'POST /webhooks/:id/deliveries/:delivery_id/redelivery': ['gateway'],
   'POST /webhooks/:id/replays': ['gateway'],
+  'POST /webhooks/:id/replays/:replay_id/cancel': ['gateway'],
   'DELETE /webhooks/:id/deliveries': ['gateway'],
 };
 

@@ -56,11 +56,16 @@ test('answers a redelivery and a replay once they are durable, and refuses them 
   // Until the attempt is recorded the delivery is leased, and the replay would skip it.
   await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered' and attempts = 2`);
   const started = await replay('one');
-  expect(started.statusCode).toBe(201);
-  const { to_date, ...rest } = started.json();
-  expect(rest).toEqual({ webhook_id: id, from_date: range.from_date, event_types: ['order:paid'] });
-  expect(Date.parse(to_date)).toBeLessThanOrEqual(Date.now());
+  expect(started.statusCode).toBe(204);
+  const { rows } = await system.pool.query(
+    'select webhook_id, from_at, to_at <= now() as is_past from webhooks.replays',
+  );
+  expect(rows).toEqual([{ webhook_id: id, from_at: new Date(range.from_date), is_past: true }]);
   await receiver.arrived(3);
+  expect([(await send('/replays/one/cancel')).statusCode, (await send('/replays/one/cancel')).statusCode]).toEqual([
+    204, 204,
+  ]);
+  expect((await send('/replays/other/cancel')).json()).toMatchObject({ statusCode: 404, code: 'not_found' });
 
   expect((await again(newId('delivery'))).json()).toMatchObject({ statusCode: 404, code: 'not_found' });
   await system.pool.query('delete from webhooks.events');
@@ -88,7 +93,9 @@ test('a replay reaches the newest event although the clock was set back since', 
       to_date: '2999-01-01T00:00:00.000Z',
     },
   });
-  expect(started.json().to_date).toBe(time);
+  expect(started.statusCode).toBe(204);
+  const { rows } = await system.pool.query('select to_at from webhooks.replays');
+  expect(rows).toEqual([{ to_at: new Date(time) }]);
   await receiver.arrived(2);
 });
 

@@ -1,4 +1,4 @@
-import { ReplayCall, Replay, TestDelivery, TestDeliveryCall, type WebhookEventType } from '@cpg/contracts';
+import { ReplayCall, TestDelivery, TestDeliveryCall } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -9,7 +9,7 @@ import type { Replays } from './delivery/replays.ts';
 import { sampleEvent } from './samples.ts';
 import { failDeliveriesOfWebhook } from './storage/deletions.ts';
 import { redeliver, type Redelivery } from './storage/redelivery.ts';
-import type { ReplayRow } from './storage/replays.ts';
+import { cancelReplay } from './storage/replays.ts';
 import type { Directory } from './webhooks/directory.ts';
 
 export interface WebhookRoutes {
@@ -63,7 +63,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
 
   app.post(
     '/webhooks/:id/replays',
-    { config, schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 201: Replay } } },
+    { config, schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 204: z.null() } } },
     async (request, reply) => {
       const { replay_id: id, from_date, to_date, event_types: types } = request.body;
       const webhook = await webhookOf(request.params.id);
@@ -77,8 +77,22 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
         types,
       });
       if (!replay)
-        throw new AppError('replay_running', 'an earlier replay of this webhook is still running: wait until it ends');
-      return reply.code(201).send(viewOf(replay));
+        throw new AppError(
+          'replay_running',
+          'an earlier replay of this webhook is still running: wait until it is done, or cancel it',
+        );
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/replays/:replay_id/cancel',
+    { config, schema: { params: z.object({ id: z.string(), replay_id: z.string() }), response: { 204: z.null() } } },
+    async (request, reply) => {
+      const { id: webhookId, replay_id: id } = request.params;
+      if (!(await cancelReplay(pool, { id, webhookId, now: now() })))
+        throw new AppError('not_found', 'the webhook has no such replay');
+      return reply.code(204).send(null);
     },
   );
 
@@ -102,10 +116,3 @@ const REFUSALS: Record<Exclude<Redelivery, 'queued'>, () => AppError> = {
   expired: () =>
     new AppError('delivery_expired', 'the body of the delivery is no longer stored, so it cannot be resent'),
 };
-
-const viewOf = (replay: ReplayRow): Replay => ({
-  webhook_id: replay.webhook_id,
-  from_date: replay.from_at.toISOString(),
-  to_date: replay.to_at.toISOString(),
-  event_types: replay.event_types as WebhookEventType[],
-});

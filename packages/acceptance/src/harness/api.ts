@@ -137,6 +137,7 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
       post(Delivery, `/v1/webhooks/${webhookId}/deliveries/${id}/redeliver`),
     replay: (webhookId: string, body: { from_date: string; to_date: string; event_types?: WebhookEventType[] }) =>
       post(Replay, `/v1/webhooks/${webhookId}/replay`, body),
+    replayOf: (webhookId: string, id: string) => call(200, Replay, 'GET', `/v1/webhooks/${webhookId}/replays/${id}`),
     rotateSecret: (id: string) => post(WebhookWithSecret, `/v1/webhooks/${id}/rotate-secret`),
 
     pay: (payment: DebugPayment) => post(Order, '/debug/register-payment', payment),

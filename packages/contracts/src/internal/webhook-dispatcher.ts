@@ -17,8 +17,8 @@ export type TestDelivery = z.infer<typeof TestDelivery>;
  *  that, it sends the delivery once more. 404 if the webhook has no such delivery; 409
  *  `webhook_disabled`, and `delivery_expired` if its body is no longer stored. */
 
-/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and
- *  `replay_running` while an earlier replay of the webhook is still queuing events;
+/** `POST /webhooks/:id/replays` -> 204 once the replay is durable. Idempotent by replay id. 409 `webhook_disabled`, and
+ *  `replay_running` while an earlier replay of the webhook is neither done nor canceled;
  *  `dependency_unavailable` if the dispatcher has no URLs of orders and payments. */
 export const ReplayCall = z.object({
   replay_id: z.string(),
@@ -27,3 +27,6 @@ export const ReplayCall = z.object({
   event_types: z.array(WebhookEventType).min(1),
 });
 export type ReplayCall = z.infer<typeof ReplayCall>;
+
+/** `POST /webhooks/:id/replays/:replay_id/cancel` -> 204. Changes nothing if the replay is done or canceled. 404 if the
+ *  webhook has no such replay. */

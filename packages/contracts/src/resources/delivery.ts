@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DeliveryId, EventId, Timestamp, WebhookId } from '../ids.ts';
+import { DeliveryId, EventId, ReplayId, Timestamp, WebhookId } from '../ids.ts';
 import { WebhookEventType, WebhookPayload } from './webhook.ts';
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']);
@@ -50,11 +50,33 @@ export const DeliveryWithAttempts = Delivery.extend({
 });
 export type DeliveryWithAttempts = z.infer<typeof DeliveryWithAttempts>;
 
-/** A request to deliver the events of a time range to a webhook again. */
+export const ReplayStatus = z.enum(['running', 'paused', 'done', 'canceled']);
+export type ReplayStatus = z.infer<typeof ReplayStatus>;
+
+/** Delivers the events of a time range to a webhook again. */
 export const Replay = z.object({
+  id: ReplayId,
   webhook_id: WebhookId,
+  status: ReplayStatus.describe(
+    '`running`: events are being queued. `paused`: the webhook is disabled; the replay goes on when the webhook is enabled. `done`: all events are queued. `canceled`: no further event is queued.',
+  ),
   from_date: Timestamp,
   to_date: Timestamp.describe('Never later than the time of the request: later events are delivered as usual.'),
   event_types: z.array(WebhookEventType),
+  queued_events: z
+    .int()
+    .describe(
+      'How many events were queued so far. An event counts again when it is queued again, because its delivery failed while the webhook was disabled.',
+    ),
+  deferred_orders: z
+    .int()
+    .describe(
+      'Orders whose events follow after those of all other orders: they could not be read, or their deliveries failed while the webhook was disabled.',
+    ),
+  reached_date: Timestamp.optional().describe(
+    'The events of all orders that were created up to this time are queued, except those of deferred orders. Absent until the first order is finished.',
+  ),
+  created_at: Timestamp,
+  ended_at: Timestamp.optional().describe('When the replay was done or canceled.'),
 });
 export type Replay = z.infer<typeof Replay>;

@@ -1,4 +1,4 @@
-import { Replay, type ReplayCall, TestDelivery, type TestDeliveryCall } from '@cpg/contracts';
+import { type ReplayCall, TestDelivery, type TestDeliveryCall } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
 
@@ -16,8 +16,13 @@ export const webhookDispatcherClient = (client: InternalClient) => ({
     await client.call('POST', path, { context, response: NoContent, idempotent: false });
   },
   /** Starts a replay of a time range. A repeat with the same `replay_id` starts no second one. */
-  replay: (webhookId: string, replay: ReplayCall, context: CallContext): Promise<Replay> =>
-    client.call('POST', `/webhooks/${webhookId}/replays`, { context, response: Replay, body: replay }),
+  replay: async (webhookId: string, replay: ReplayCall, context: CallContext): Promise<void> => {
+    await client.call('POST', `/webhooks/${webhookId}/replays`, { context, response: NoContent, body: replay });
+  },
+  /** Cancels a replay. Idempotent. */
+  cancelReplay: async (webhookId: string, replayId: string, context: CallContext): Promise<void> => {
+    await client.call('POST', `/webhooks/${webhookId}/replays/${replayId}/cancel`, { context, response: NoContent });
+  },
   /** Fails the queued deliveries of a deleted webhook. Idempotent. */
   failQueuedDeliveries: async (webhookId: string, context: CallContext): Promise<void> => {
     await client.call('DELETE', `/webhooks/${webhookId}/deliveries`, { context, response: NoContent });

@@ -46,7 +46,7 @@ import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.t
 import { OrderHistoryPage, OrderPage } from '../routes/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
 import { RefundPage } from '../routes/refunds.ts';
-import { DeliveryPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
+import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhook-schemas.ts';
 import * as examples from './examples.ts';
 
@@ -116,6 +116,7 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown,
   OrderWebhookPayload: [OrderWebhookPayload, examples.orderPayload],
   PaymentWebhookPayload: [PaymentWebhookPayload, examples.payload],
   Replay: [Replay, examples.replay],
+  ReplayPage: [ReplayPage],
   ReplayWebhook: [ReplayWebhookBody, examples.replayWebhook],
   RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
   FailPayment: [FailPaymentBody, { reason: 'reorg' }],

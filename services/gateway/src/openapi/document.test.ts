@@ -64,6 +64,8 @@ test('the document contains every endpoint', () => {
     'GET /v1/webhooks/{id}',
     'GET /v1/webhooks/{id}/deliveries',
     'GET /v1/webhooks/{id}/deliveries/{delivery_id}',
+    'GET /v1/webhooks/{id}/replays',
+    'GET /v1/webhooks/{id}/replays/{replay_id}',
     'PATCH /v1/orders/{id}',
     'PATCH /v1/webhooks/{id}',
     'POST /debug/orders/{id}/advance-time',
@@ -79,6 +81,7 @@ test('the document contains every endpoint', () => {
     'POST /v1/webhooks',
     'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/webhooks/{id}/replay',
+    'POST /v1/webhooks/{id}/replays/{replay_id}/cancel',
     'POST /v1/webhooks/{id}/rotate-secret',
     'PUT /v1/merchants/me/payment-page',
   ]);

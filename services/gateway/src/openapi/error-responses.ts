@@ -13,6 +13,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   rotateWebhookSecret: ['too_many_secrets', 'webhook_deleted'],
   redeliver: ['webhook_disabled', 'delivery_expired', 'webhook_deleted'],
   replayEvents: ['webhook_disabled', 'replay_running', 'webhook_deleted'],
+  cancelReplay: ['webhook_deleted'],
   registerPayment: ['rail_not_enabled', 'payment_conflict', 'concurrent_update'],
   reportProviderPayment: ['payment_conflict', 'concurrent_update'],
   confirmPayment: ['payment_conflict', 'concurrent_update'],

@@ -229,8 +229,14 @@ export const deliveryWithAttempts: DeliveryWithAttempts = {
 export const replayWebhook = { from_date: '2026-01-31T00:00:00Z', to_date: '2026-02-01T00:00:00Z' };
 
 export const replay: Replay = {
+  id: 'rpl_01KG9Q2T8R7M5N3V1X0Z4Y6W9R',
   webhook_id: webhook.id,
+  status: 'running',
   from_date: '2026-01-31T00:00:00.000Z',
   to_date: '2026-02-01T00:00:00.000Z',
   event_types: webhook.events,
+  queued_events: 120,
+  deferred_orders: 0,
+  reached_date: '2026-01-31T09:30:00.000Z',
+  created_at: '2026-02-01T12:00:00.000Z',
 };

@@ -201,7 +201,11 @@ const OWN: Record<string, Record<string, string>> = {
     payment_rail: 'How it is paid. The order must have this rail.',
     amount: 'The amount that is paid.',
   },
-  Replay: { from_date: 'The start of the range.', event_types: 'The types of events that are replayed.' },
+  Replay: {
+    id: 'The replay: `rpl_` and a ULID.',
+    from_date: 'The start of the range.',
+    event_types: 'The types of events that are replayed.',
+  },
   TestDelivery: { delivery_id: 'The delivery: `dlv_` and a ULID.' },
   UpdateOrder: {
     expiration_minutes:

@@ -13,6 +13,7 @@ import { Instant, ListQuery, RangeStart, wholeNumber } from '../list-query.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const DeliveryPage = pageOf(Delivery);
+export const ReplayPage = pageOf(Replay);
 
 const DeliveryListQuery = z.strictObject({
   ...ListQuery.shape,
@@ -41,6 +42,9 @@ export const ReplayWebhookBody = z
 const webhookParams = pathId('webhook', 'whk');
 const deliveryParams = webhookParams.extend({
   delivery_id: z.string().describe('The delivery id: `dlv_` and a ULID.'),
+});
+const replayParams = webhookParams.extend({
+  replay_id: z.string().describe('The replay id: `rpl_` and a ULID.'),
 });
 const tags = ['Webhooks'];
 
@@ -81,9 +85,39 @@ export const replayEvents = {
   operationId: 'replayEvents',
   summary: 'Replay events of a time range',
   description:
-    'Delivers all events of the merchant’s orders and payments in the time range again, however old they are. This includes events from before the webhook was created, events while it was disabled, and events that it already received; those have the same `x-idempotency-key` and the same body. Events of deleted orders cannot be replayed. Orders are replayed one after another, oldest first, each with its events in their original order; an order whose events cannot be read at the moment follows after the others. The response is returned when the replay has started; the list of deliveries shows the queued events. A long replay queues events only as fast as the endpoint accepts them. Returns 409 `webhook_disabled` if the webhook is disabled, and 409 `replay_running` while an earlier replay of the webhook is still queueing events.',
+    'Delivers all events of the merchant’s orders and payments in the time range again, however old they are. This includes events from before the webhook was created, events while it was disabled, and events that it already received; those have the same `x-idempotency-key` and the same body. Events of deleted orders cannot be replayed. Orders are replayed one after another, oldest first, each with its events in their original order; an order whose events cannot be read at the moment follows after the others. The response is returned when the replay has started; retrieve the replay to watch it, and list the deliveries to see the queued events. A long replay queues events only as fast as the endpoint accepts them. When the webhook is disabled, the replay pauses; when it is enabled again, the replay goes on, and queues events of the range again whose deliveries failed meanwhile. Returns 409 `webhook_disabled` if the webhook is disabled, and 409 `replay_running` while an earlier replay of the webhook is neither done nor canceled.',
   tags,
   params: webhookParams,
   body: ReplayWebhookBody,
+  response: { 201: Replay },
+};
+
+export const listReplays = {
+  operationId: 'listReplays',
+  summary: 'List the replays of a webhook',
+  description:
+    'Lists the replays of a webhook, sorted by creation time. Replays are kept for 90 days after their end, unless the operator configured another period. Stop when `page >= totalPages`.',
+  tags,
+  params: webhookParams,
+  querystring: ListQuery,
+  response: { 200: ReplayPage },
+};
+
+export const getReplay = {
+  operationId: 'getReplay',
+  summary: 'Retrieve a replay',
+  tags,
+  params: replayParams,
+  response: { 200: Replay },
+};
+
+export const cancelReplay = {
+  operationId: 'cancelReplay',
+  summary: 'Cancel a replay',
+  description:
+    'Cancels a replay: no further event is queued. Events that are queued already are delivered. Canceling a canceled replay changes nothing. A replay that is done stays `done`.',
+  tags,
+  params: replayParams,
+  body: NoBody,
   response: { 201: Replay },
 };

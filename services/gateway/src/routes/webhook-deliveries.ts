@@ -1,5 +1,5 @@
-import { DeliveryId, WebhookId } from '@cpg/contracts';
-import type { DeliveryWithAttempts, Webhook, WebhookEventType } from '@cpg/contracts';
+import { DeliveryId, ID_PREFIXES, ReplayId, WebhookId } from '@cpg/contracts';
+import type { DeliveryWithAttempts, Replay, Webhook, WebhookEventType } from '@cpg/contracts';
 import { invalidRequest, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyRequest } from 'fastify';
@@ -9,6 +9,7 @@ import type { Caller } from '../keys/authenticator.ts';
 import type { Scope } from '../keys/scopes.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
 import { type AttemptsQuery, deliveryById, listDeliveries } from '../queries/deliveries.ts';
+import { listReplays, replayById } from '../queries/replays.ts';
 import { webhookById } from '../queries/webhooks.ts';
 import { callContext, callerOf } from '../request.ts';
 import * as schemas from './delivery-schemas.ts';
@@ -18,13 +19,16 @@ export interface WebhookDeliveryRouteOptions {
   readonly dispatcher: WebhookDispatcherClient;
 }
 
-/** `/v1/webhooks/{id}/deliveries` and `/replay`. Reads query the dispatcher's tables, commands go to the dispatcher. */
+/** `/v1/webhooks/{id}/deliveries`, `/replay` and `/replays`. Reads query the dispatcher's tables, commands go to the
+ *  dispatcher. */
 export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOptions> = async (app, options) => {
   const { pool, dispatcher } = options;
   const findWebhook = async (request: FastifyRequest, id: string): Promise<Webhook> =>
     orNotFound('webhook', await webhookById(pool, callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)));
   const findDelivery = async (webhook: Webhook, id: string, page: AttemptsQuery): Promise<DeliveryWithAttempts> =>
     orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id), page));
+  const findReplay = async (webhook: Webhook, id: string): Promise<Replay> =>
+    orNotFound('replay', await replayById(pool, webhook, parseId(ReplayId, 'replay', id)));
 
   app.get(
     '/webhooks/:id/deliveries',
@@ -66,16 +70,42 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     '/webhooks/:id/replay',
     { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.replayEvents },
     async (request, reply) => {
-      const { id, events } = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(request, request.params.id);
+      const { id, events } = webhook;
       const { from_date, to_date, event_types = events } = request.body;
       checkSubscribed(event_types, events);
       const call = {
-        replay_id: `rpl_${request.seed}`,
+        replay_id: `${ID_PREFIXES.replay}_${request.seed}`,
         from_date: from_date.toISOString(),
         to_date: to_date.toISOString(),
         event_types: [...event_types],
       };
-      return reply.code(201).send(await dispatcher.replay(id, call, callContext(request)));
+      await dispatcher.replay(id, call, callContext(request));
+      const replay = await findReplay(webhook, call.replay_id);
+      return reply.code(201).header('location', `/v1/webhooks/${id}/replays/${replay.id}`).send(replay);
+    },
+  );
+
+  app.get(
+    '/webhooks/:id/replays',
+    { config: { scope: 'webhooks:self:read', isList: true }, schema: schemas.listReplays },
+    async (request) => listReplays(pool, await findWebhook(request, request.params.id), request.query),
+  );
+
+  app.get(
+    '/webhooks/:id/replays/:replay_id',
+    { config: { scope: 'webhooks:self:read' }, schema: schemas.getReplay },
+    async (request) => findReplay(await findWebhook(request, request.params.id), request.params.replay_id),
+  );
+
+  app.post(
+    '/webhooks/:id/replays/:replay_id/cancel',
+    { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.cancelReplay },
+    async (request, reply) => {
+      const webhook = await findWebhook(request, request.params.id);
+      const { id } = await findReplay(webhook, request.params.replay_id);
+      await dispatcher.cancelReplay(webhook.id, id, callContext(request));
+      return reply.code(201).send(await findReplay(webhook, id));
     },
   );
 };

@@ -1,8 +1,12 @@
+import { newId } from '@cpg/runtime';
+import { advanceReplay, cancelReplay, claimReplay, createReplay } from '../storage/replays.ts';
 import { message } from '../testing/jest-dispatchers.ts';
 import { respond } from '../testing/jest-receiver.ts';
-import { FAST, HOUR_MS, ids, paidOrders, replay, replaySetup } from '../testing/jest-replays.ts';
+import { ago, FAST, HOUR_MS, ids, paidOrders, replay, replaySetup } from '../testing/jest-replays.ts';
 
 const { allDelivered, finished, happen, keys, receiver, rowsOf, system } = replaySetup();
+const setEnabled = (isEnabled: boolean) =>
+  system().pool.query('update gateway.webhooks set is_enabled = $1', [isEnabled]);
 
 test('another instance continues a replay, and each event is queued once', async () => {
   const pace = { ...FAST, maxQueued: 10 };
@@ -88,15 +92,109 @@ test('an order whose events cannot be read holds up no other one, and follows on
   expect(await rowsOf('select events, deferred from webhooks.replays')).toEqual([{ events: 5, deferred: [] }]);
 });
 
-test('ends when the webhook is disabled', async () => {
+test('pauses while the webhook is disabled, then queues the rest and the events that failed meanwhile', async () => {
   receiver().answer = respond(500);
-  const { instance } = await system().start({ schedule: [3_600], replays: { ...FAST, maxQueued: 2 } });
+  const { instance } = await system().start({ schedule: [3_600], replays: FAST });
   const webhook = await system().webhook(receiver().url);
-  happen(paidOrders(10, webhook.merchantId));
+  const orderId = newId('order');
+  const events = [
+    ...paidOrders(3, webhook.merchantId, HOUR_MS),
+    // An order that is partly queued when the webhook is disabled: a page has three events.
+    ...Array.from({ length: 8 }, (_, n) =>
+      message({
+        type: 'order.updated',
+        merchantId: webhook.merchantId,
+        orderId,
+        time: ago((30 - n) * 60_000).toISOString(),
+      }),
+    ),
+    ...paidOrders(6, webhook.merchantId),
+  ];
+  happen(events);
+  let unblock = () => {};
+  const blocked = new Promise<void>((done) => (unblock = done));
+  system().history.setBeforeAnswer(async () => {
+    const partly = await rowsOf('select from webhooks.replays where order_place is not null');
+    if (partly.length > 0) await blocked;
+  });
   await replay(instance, webhook);
-  await system().pool.query('update gateway.webhooks set is_enabled = false');
+  await system().eventually('select 1 from webhooks.replays where order_place is not null and leased_by is not null');
+  await system().eventually('select 1 from webhooks.queue having bool_and(attempts = 1 and leased_by is null)');
+  await setEnabled(false);
+  await system().pool.query('update webhooks.queue set due_at = now()');
+  await system().eventually(
+    'select 1 from webhooks.replays where (select count(*) from webhooks.queue) = 0 and cardinality(deferred) = 3',
+  );
+  // The step in flight has lost its lease.
+  unblock();
+  const [paused] = await rowsOf('select stepped_at, finished_at from webhooks.replays');
+  await instance.stop(0);
+  receiver().answer = respond(200);
+  await system().start({ replays: FAST });
+  expect(await rowsOf('select stepped_at, finished_at from webhooks.replays')).toEqual([
+    { stepped_at: paused.stepped_at, finished_at: null },
+  ]);
+  await setEnabled(true);
   await finished();
-  expect(Number((await rowsOf('select count(*) from webhooks.deliveries'))[0].count)).toBeLessThan(10);
+  await allDelivered(events.length);
+  expect(await rowsOf(`select deferred, canceled_at from webhooks.replays`)).toEqual([
+    { deferred: [], canceled_at: null },
+  ]);
+});
+
+test('a step that ends after the webhook was disabled changes nothing', async () => {
+  const { pool } = system();
+  const { id: webhookId, merchantId } = await system().webhook(receiver().url);
+  const now = new Date();
+  await createReplay(pool, { id: 'one', webhookId, merchantId, from: now, to: now, types: [] }, now);
+  const step = await claimReplay(pool, 'an instance', now);
+  await setEnabled(false);
+  const end = () => advanceReplay(pool, step!, { cursor: { order: null, within: null }, deferred: [] }, now);
+  expect(await end()).toBe(false);
+  expect(await rowsOf('select finished_at from webhooks.replays')).toEqual([{ finished_at: null }]);
+  await setEnabled(true);
+  expect(await end()).toBe(true);
+});
+
+test('a canceled replay queues nothing more, not even by a step in flight', async () => {
+  const webhook = await system().webhook(receiver().url);
+  happen(paidOrders(2, webhook.merchantId));
+  let unblock = () => {};
+  const blocked = new Promise<void>((done) => (unblock = done));
+  system().history.setBeforeAnswer(() => blocked);
+  const { instance } = await system().start({ replays: FAST });
+  await replay(instance, webhook, { id: 'canceled' });
+  await system().eventually('select 1 from webhooks.replays where leased_by is not null');
+  const cancel = (webhookId: string, minutes = 0) =>
+    cancelReplay(system().pool, { id: 'canceled', webhookId, now: new Date(Date.now() + minutes * 60_000) });
+  expect(await cancel(newId('webhook'))).toBe(false);
+  expect(await cancel(webhook.id)).toBe(true);
+  const canceled = await rowsOf('select * from webhooks.replays');
+  expect(canceled).toMatchObject([{ events: 0, canceled_at: expect.any(Date), finished_at: expect.any(Date) }]);
+  unblock();
+  await instance.stop(0);
+  expect(await cancel(webhook.id, 1)).toBe(true);
+  expect(await rowsOf('select * from webhooks.replays')).toEqual(canceled);
+  expect(await rowsOf('select * from webhooks.deliveries')).toEqual([]);
+  expect(await replay((await system().start({ replays: FAST })).instance, webhook)).not.toBeNull();
+});
+
+test('a replay that is done stays done when it is canceled', async () => {
+  const { instance } = await system().start({ replays: FAST });
+  const webhook = await system().webhook(receiver().url);
+  await replay(instance, webhook, { id: 'done' });
+  await finished();
+  expect(await cancelReplay(system().pool, { id: 'done', webhookId: webhook.id, now: new Date() })).toBe(true);
+  expect(await rowsOf('select canceled_at from webhooks.replays')).toEqual([{ canceled_at: null }]);
+});
+
+test('deleting the webhook cancels its replay', async () => {
+  const { instance } = await system().start({ replays: FAST });
+  const webhook = await system().webhook(receiver().url);
+  await setEnabled(false);
+  await replay(instance, webhook);
+  await system().pool.query('update gateway.webhooks set deleted_at = now()');
+  await system().eventually('select 1 from webhooks.replays where finished_at = canceled_at and leased_by is null');
 });
 
 test('the same request again is the same replay, and another one is refused until it ends', async () => {

@@ -8,11 +8,11 @@ import { enqueueReplayedEvents, partitionDayOf } from '../storage/replayed-event
 import {
   addQueuedEvents,
   advanceReplay,
+  cancelReplay,
   claimReplay,
   type ClaimedReplay,
   countUnleased,
   createReplay,
-  finishReplay,
   MAX_RETRY_MS,
   postponeReplay,
   type ReplayRequest,
@@ -115,9 +115,9 @@ const continueReplay = async (replay: ClaimedReplay, options: ReplaysOptions, si
   const { pool, history, partitions, retention, now, log } = options;
   const { ordersPerStep = 10, maxQueued = 1_000, pollMs = 1_000 } = options;
   const { id: replayId, webhook_id: webhookId } = replay;
-  if (!replay.is_on) {
-    await finishReplay(pool, replay, now());
-    log.info({ webhookId, replayId }, 'replay ended: its webhook is disabled or deleted');
+  if (replay.is_webhook_deleted) {
+    await cancelReplay(pool, { id: replayId, webhookId, now: now() });
+    log.info({ webhookId, replayId }, 'replay canceled: its webhook is deleted');
     return;
   }
   if ((await countUnleased(pool, webhookId, maxQueued)) >= maxQueued) {
@@ -130,9 +130,10 @@ const continueReplay = async (replay: ClaimedReplay, options: ReplaysOptions, si
   const at = now();
   const days = { today: dayOf(at), lastingFrom: firstLastingDay(at, retention) };
   await partitions.ensure(events.map((event) => partitionDayOf(event, days)));
-  await transaction(pool, async (db) => {
-    if (!(await advanceReplay(db, replay, progress, isLast ? at : null))) return;
+  const isAdvanced = await transaction(pool, async (db) => {
+    if (!(await advanceReplay(db, replay, progress, isLast ? at : null))) return false;
     await addQueuedEvents(db, replay, await enqueueReplayedEvents(db, { webhookId, events, ...days, now: at }));
+    return true;
   });
-  if (isLast) log.info({ webhookId, replayId }, 'replay finished: all its events are queued');
+  if (isLast && isAdvanced) log.info({ webhookId, replayId }, 'replay finished: all its events are queued');
 };

@@ -2,15 +2,18 @@ import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import { groupBy } from '../group-by.ts';
 import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue.ts';
+import { deferFailedOrders, lockRunningReplay } from './replays.ts';
 
 /** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
- *  them. `withTests` includes test deliveries, which a disabled webhook still receives. Does nothing if the database
- *  has the webhook enabled: the caller's view of it was outdated. Returns how many deliveries failed. */
+ *  them. An unfinished replay of the webhook queues those in its range again. `withTests` includes test deliveries, which
+ *  a disabled webhook still receives. Does nothing if the database has the webhook enabled: the caller's view of it was
+ *  outdated. Returns how many deliveries failed. */
 export const failDeliveriesOfWebhook = (
   pool: Pool,
   { webhookId, withTests, limit, now }: { webhookId: string; withTests: boolean; limit: number; now: Date },
 ): Promise<number> =>
   transaction(pool, async (db) => {
+    const replayId = await lockRunningReplay(db, webhookId);
     const { rows } = await db.query<{ day: string; event_id: string }>(
       `delete from webhooks.queue where position in (
          select position from webhooks.queue where webhook_id = $1 and leased_by is null and ($2 or not is_test)
@@ -28,6 +31,7 @@ export const failDeliveriesOfWebhook = (
         [webhookId, removed.map((row) => row.event_id), now, day],
       );
     }
+    if (replayId !== null) await deferFailedOrders(db, replayId, rows);
     return rows.length;
   });
 
