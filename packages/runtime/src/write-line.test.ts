@@ -12,5 +12,6 @@ test.each([
 
 test('JSON stays the same value', () =>
   fc.assert(
-    fc.property(fc.jsonValue(), (value) => expect(JSON.parse(printable(JSON.stringify(value)))).toEqual(value)),
+    // JSON text, not a value: JSON has no -0.
+    fc.property(fc.json(), (text) => expect(JSON.parse(printable(text))).toEqual(JSON.parse(text))),
   ));
