@@ -22,7 +22,6 @@ const swc = (tsx) => [
 const base = {
   transform: { '^.+\\.ts$': swc(false), '^.+\\.tsx$': swc(true) },
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  testEnvironment: '<rootDir>/scripts/jest/environment.cjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.data/'],
 };
@@ -96,4 +95,6 @@ export default {
     },
   ],
   testTimeout: 30_000,
+  // On Node.js 20 each promise copies the async storage of every earlier test file, so a large worker is started again.
+  workerIdleMemoryLimit: '700MB',
 };
