@@ -23,6 +23,9 @@ const LOG_LEVELS = {
 // `consume` logs the same crash with its error.
 const REPEATED = /^(Crash: |Restarting the consumer)/;
 
+// Apache Kafka refuses a transaction until it has written the markers of the previous one. kafkajs sends it again.
+const PREVIOUS_TRANSACTION = /another concurrent operation on the same transaction/;
+
 /** Creates a Kafka client. It connects on first use and reconnects after failures. */
 export const createKafka = (
   config: KafkaConnectionConfig,
@@ -49,7 +52,8 @@ export const createKafka = (
     logCreator:
       () =>
       ({ level, log: { message, error, topic, groupId } }) => {
-        const name = REPEATED.test(message) ? 'debug' : (LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace');
+        const isExpected = REPEATED.test(message) || PREVIOUS_TRANSACTION.test(`${message} ${String(error)}`);
+        const name = isExpected ? 'debug' : (LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace');
         const err = level === logLevel.ERROR ? outageInLine(message, error) : undefined;
         log[name](
           {
