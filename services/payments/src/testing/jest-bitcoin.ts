@@ -2,8 +2,7 @@ import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pointFromScalar } from 'tiny-secp256k1';
-import { HASH_BYTES, writeDoubleSha256 } from '../chains/bitcoin/double-sha256.ts';
-import { hashText } from '../chains/bitcoin/transactions.ts';
+import { doubleSha256, hashText } from '../chains/bitcoin/transactions.ts';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 export const REGTEST_ID = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
@@ -49,12 +48,6 @@ export const bitcoinAssets = (chainId = REGTEST_ID): AssetTable =>
       },
     ],
   });
-
-const doubleSha256 = (bytes: Buffer): Buffer => {
-  const digest = Buffer.alloc(HASH_BYTES);
-  writeDoubleSha256(bytes, digest, 0);
-  return digest;
-};
 
 /** A serialized block of raw transactions, without proof of work. */
 export const rawBlock = (

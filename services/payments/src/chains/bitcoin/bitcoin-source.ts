@@ -15,7 +15,6 @@ import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
-import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
 import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
 import { addressOf } from './segwit-address.ts';
 import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
@@ -47,7 +46,6 @@ export const bitcoinSource = ({
   asset,
   nodes: options,
 }: BitcoinSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
-  const roots = merkleRoots();
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
   const timing = { staleMs: staleAfterMs(network.chainId), now: options.now, nowMs: options.nowMs };
   const positions = agreedPositions(nodes, { head: newestBlocks(), hashAt }, timing);
@@ -83,7 +81,7 @@ export const bitcoinSource = ({
     verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
     ...positions,
     block: async (ref, watched, { not } = {}) => {
-      const found = await nodes.first((node) => fetchBlock(node, ref, roots), not);
+      const found = await nodes.first((node) => fetchBlock(node, ref), not);
       if (!found) throw new ReorganizedError(ref);
       const block = found.answer;
       const paid: Paid[] = [];
@@ -104,7 +102,7 @@ export const bitcoinSource = ({
       };
     },
     mempool: mempoolReader(nodes, paidBy, transfersAmong),
-    close: async () => void (await Promise.all([nodes.close(), roots.close()])),
+    close: nodes.close,
   };
 };
 
@@ -149,9 +147,9 @@ const hashAt = async (node: RpcNode, height: number): Promise<string | null> => 
 };
 
 /** Null if the node does not know the block. */
-const fetchBlock = async (node: RpcNode, { hash }: BlockRef, roots: MerkleRoots): Promise<RawBlock | null> => {
+const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock | null> => {
   try {
-    return await readBlock(await node.bytes('getblock', [hash, 0]), hash, roots);
+    return await readBlock(await node.bytes('getblock', [hash, 0]), hash);
   } catch (error) {
     if (error instanceof RpcError && error.code === UNKNOWN) return null;
     if (error instanceof DecodeError)

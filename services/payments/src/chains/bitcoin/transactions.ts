@@ -1,4 +1,4 @@
-import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.ts';
+import { hash } from 'node:crypto';
 
 /** Where a transaction without its witnesses is in some bytes: few transactions are decoded. */
 export interface RawTransaction {
@@ -16,12 +16,16 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
+const HASH_BYTES = 32;
 const NO_OUTPUT = 0xff_ff_ff_ff;
 const OUTPOINT_BYTES = 36;
 const VERSION_BYTES = 4;
 const LOCK_TIME_BYTES = 4;
 const MAX_UNITS = 2_100_000_000_000_000;
 const TWO_TO_32 = 2 ** 32;
+
+export const doubleSha256 = (message: Uint8Array): Buffer =>
+  hash('sha256', hash('sha256', message, 'buffer'), 'buffer');
 
 /** A hash at an offset in the spelling of explorers and RPC: the bytes in reverse order. */
 export const hashText = (bytes: Buffer, offset = 0): string =>
@@ -95,11 +99,10 @@ const skipWitnesses = (reader: Reader, inputs: number): void => {
 const unitsAt = (bytes: Buffer, offset: number): number =>
   bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * TWO_TO_32;
 
-export const idOf = (bytes: Buffer, { start, end }: RawTransaction): string => {
-  const id = Buffer.alloc(HASH_BYTES);
-  writeDoubleSha256(bytes.subarray(start, end), id, 0);
-  return hashText(id);
-};
+export const hashOf = (bytes: Buffer, { start, end }: RawTransaction): Buffer =>
+  doubleSha256(bytes.subarray(start, end));
+
+export const idOf = (bytes: Buffer, transaction: RawTransaction): string => hashText(hashOf(bytes, transaction));
 
 /** Calls `visit` for each output, without an array of them: a block has thousands. */
 export const eachOutput = (bytes: Buffer, { outputs }: RawTransaction, visit: VisitOutput): void => {
