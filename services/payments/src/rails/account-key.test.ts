@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { pointCompress } from 'tiny-secp256k1';
 import { readAccountKey } from './account-key.ts';
 import { bitcoinAddress, evmAddress } from './addresses.ts';
 
@@ -39,18 +38,7 @@ test('derives the public keys that belong to the private keys', () => {
   const account = readAccountKey(owner.publicExtendedKey);
   expect(account.fingerprint).toBe(owner.fingerprint.toString(16).padStart(8, '0'));
   for (let index = 0; index < 20; index += 1) {
-    expect(pointCompress(account.receiving(index), true)).toEqual(owner.derive(`m/0/${index}`).publicKey);
-  }
-});
-
-test('notices a wrong public key, whichever it is', () => {
-  const { receiving, requireReceiving } = readAccountKey(BIP84_ZPUB);
-  for (const indexes of [[], [7], [4, 5, 9], Array.from({ length: 100 }, (_, index) => index)]) {
-    const keys = indexes.map(receiving);
-    requireReceiving(indexes, keys);
-    for (const [n, index] of indexes.entries())
-      expect(() => requireReceiving(indexes, keys.with(n, receiving(index + 1_000)))).toThrow(/differ/);
-    if (keys.length > 0) expect(() => requireReceiving(indexes, keys.slice(1))).toThrow();
+    expect(account.receiving(index)).toEqual(owner.derive(`m/0/${index}`).publicKey);
   }
 });
 

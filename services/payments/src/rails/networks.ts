@@ -1,5 +1,6 @@
 import type { Asset, AssetTable, BitcoinChain, Network } from '@cpg/assets';
-import { type AccountKey, type ExtendedKeyForm, type PublicKey, readAccountKey } from './account-key.ts';
+import { LRUCache } from 'lru-cache';
+import { type AccountKey, type ExtendedKeyForm, readAccountKey } from './account-key.ts';
 import { bitcoinAddress, evmAddress } from './addresses.ts';
 
 /** A network with the account that receives its deposits. */
@@ -9,10 +10,12 @@ export interface DepositNetwork {
   readonly chainId: string;
   readonly assets: readonly Asset[];
   readonly account: AccountKey;
-  readonly addressOf: (key: PublicKey) => string;
   /** The address at path `0/index` of the account. */
   readonly addressAt: (index: number) => string;
 }
+
+/** Of the accounts of all networks, which may share one. An address is derived ahead, for its lease, and for a page. */
+const addresses = new LRUCache<string, string>({ max: 10_000 });
 
 const FORMS: Record<BitcoinChain | 'evm', readonly ExtendedKeyForm[]> = {
   main: ['xpub', 'zpub'],
@@ -38,14 +41,22 @@ export const depositNetworkOf = (table: AssetTable, network: Network, xpub: stri
 /** A network of a table with an account, in whatever form its key was given. */
 export const withAccount = (table: AssetTable, network: Network, account: AccountKey): DepositNetwork => {
   const { name, chainId } = network;
-  const addressOf = (key: PublicKey) => (network.kind === 'evm' ? evmAddress(key) : bitcoinAddress(key, network.chain));
+  const form = network.kind === 'evm' ? network.kind : network.chain;
+  const derive = (index: number): string => {
+    const key = account.receiving(index);
+    return form === 'evm' ? evmAddress(key) : bitcoinAddress(key, form);
+  };
   return {
     name,
     chainId,
     assets: table.assets.filter((asset) => asset.network.name === name),
     account,
-    addressOf,
-    addressAt: (index) => addressOf(account.receiving(index)),
+    addressAt: (index) => {
+      const id = `${form} ${account.xpub}/${index}`;
+      const address = addresses.get(id) ?? derive(index);
+      addresses.set(id, address);
+      return address;
+    },
   };
 };
 

@@ -1,7 +1,7 @@
 import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
-import { pointFromScalar } from 'tiny-secp256k1';
+import { pubECDSA } from '@scure/btc-signer/utils.js';
 import { doubleSha256, hashText } from '../chains/bitcoin/transactions.ts';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
@@ -11,7 +11,7 @@ export const REGTEST_ID = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
 export const testWallet = (key: number) => {
   const privateKey = Buffer.alloc(32);
   privateKey.writeUInt32BE(key, 28);
-  const payment = p2wpkh(Buffer.from(pointFromScalar(privateKey, true)!), REGTEST);
+  const payment = p2wpkh(pubECDSA(privateKey), REGTEST);
   return {
     address: payment.address,
     /** A signed transaction that spends one output of the wallet. */
