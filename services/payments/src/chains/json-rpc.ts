@@ -1,11 +1,8 @@
-import { isAscii } from 'node:buffer';
-import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallClockMs } from '@cpg/core';
 import { errors, Pool } from 'undici';
+import { z } from 'zod';
 import { ChainNodeError } from './chain-source.ts';
-import { decodedHex } from './hex-parts.ts';
 import { retryAfterMs, rpcErrorClass, type RpcErrorClass, statusClass } from './rpc-errors.ts';
 
 /** A node answered the question with a JSON-RPC error. Never because of its limits: then it is a ChainNodeError, so
@@ -26,8 +23,6 @@ export interface RpcNode {
   readonly number: number;
   /** The `result` of one call. Throws RpcError, or ChainNodeError without a usable answer. */
   readonly call: (method: string, params?: readonly unknown[]) => Promise<unknown>;
-  /** The bytes of a `result` in hex digits, alone in their ArrayBuffer. Throws like `call`. */
-  readonly bytes: (method: string, params: readonly unknown[]) => Promise<Buffer>;
   readonly close: () => Promise<void>;
 }
 
@@ -79,7 +74,7 @@ export const rpcNode = ({
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
       const { statusCode: status, headers: answered } = response;
-      return { id, status, retryAfter: String(answered['retry-after'] ?? ''), body: await partsOf(response.body) };
+      return { id, status, retryAfter: String(answered['retry-after'] ?? ''), text: await response.body.text() };
     } catch (error) {
       if (error instanceof errors.ResponseExceededMaxSizeError)
         throw failure(method, 'too_large', `answered more than ${maxBytes} bytes`);
@@ -87,58 +82,43 @@ export const rpcNode = ({
     }
   };
 
-  const resultOf = (method: string, { id, status, retryAfter }: Response, json: string): unknown => {
-    const answer = parsed(json);
+  const resultOf = (method: string, { id, status, retryAfter, text }: Response): unknown => {
+    const answer = Answer.safeParse(parsed(text)).data;
     const waitMs = (data?: unknown) => retryAfterMs(retryAfter || undefined, data, wallClockMs());
-    if (!isAnswer(answer, id)) {
+    if (!answer || answer.id !== id) {
       const kind = statusClass(status);
       if (kind !== 'unknown') throw failure(method, kind, `HTTP status ${status}`, waitMs());
       if (status < 200 || status >= 300) throw failure(method, 'refused', `HTTP status ${status}`);
       throw failure(method, 'malformed', 'is no answer of JSON-RPC to the question');
     }
-    if (answer.error !== undefined && answer.error !== null) {
+    if (answer.error) {
       const { code, message, data } = answer.error;
-      const text = `error ${code}: ${message.slice(0, MAX_MESSAGE)}`;
+      const why = `error ${code}: ${message.slice(0, MAX_MESSAGE)}`;
       const kind = status === 429 ? 'busy' : rpcErrorClass(code, message);
-      if (kind === 'busy' || kind === 'too_large') throw failure(method, kind, text, waitMs(data));
-      throw new RpcError(code, `node ${number}, ${method}: ${withoutSecrets(text)}`, kind);
+      if (kind === 'busy' || kind === 'too_large') throw failure(method, kind, why, waitMs(data));
+      throw new RpcError(code, `node ${number}, ${method}: ${withoutSecrets(why)}`, kind);
     }
     return answer.result;
   };
 
+  const callOnce = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    resultOf(method, await ask(method, params));
+
   /** Asks again while the node is busy, unless it wants a longer pause. */
-  const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
     for (const waitMs of busyWaitsMs) {
       try {
-        return await attempt();
+        return await callOnce(method, params);
       } catch (error) {
         if (!(error instanceof ChainNodeError) || error.fault !== 'busy') throw error;
         if ((error.retryAfterMs ?? 0) > LONGEST_BUSY_WAIT_MS) throw error;
         await sleep(Math.max(waitMs, error.retryAfterMs ?? 0));
       }
     }
-    return attempt();
+    return callOnce(method, params);
   };
 
-  const call = (method: string, params: readonly unknown[] = []): Promise<unknown> =>
-    patiently(async () => {
-      const response = await ask(method, params);
-      return resultOf(method, response, textOf(response.body));
-    });
-
-  const bytes = (method: string, params: readonly unknown[]): Promise<Buffer> =>
-    patiently(() => askBytes(method, params));
-
-  const askBytes = async (method: string, params: readonly unknown[]): Promise<Buffer> => {
-    const response = await ask(method, params);
-    const { json, digits } = withoutLongResult(response.body);
-    const result = resultOf(method, response, json);
-    const isCut = digits !== null && result === '';
-    const decoded = isCut ? decodedHex(digits) : typeof result === 'string' ? decodedHex([Buffer.from(result)]) : null;
-    if (!decoded) throw failure(method, 'malformed', 'is no text in hex');
-    return decoded;
-  };
-  return { number, call, bytes, close: () => pool.destroy() };
+  return { number, call, close: () => pool.destroy() };
 };
 
 interface Response {
@@ -146,58 +126,16 @@ interface Response {
   readonly status: number;
   /** The header `Retry-After`; empty without one. */
   readonly retryAfter: string;
-  /** In the parts in which it arrived: joining megabytes costs time and garbage. */
-  readonly body: readonly Buffer[];
+  readonly text: string;
 }
 
-const partsOf = async (body: Readable): Promise<Buffer[]> => {
-  const parts: Buffer[] = [];
-  body.on('data', (part: Buffer) => parts.push(part));
-  await finished(body);
-  return parts;
-};
-
-const RESULT = '"result":"';
-
-/** Cuts out the result, because JSON.parse would copy megabytes of it.
- *  JSON escapes quotation marks in strings, so `RESULT` cannot match inside one. */
-const withoutLongResult = (body: readonly Buffer[]): { readonly json: string; readonly digits: Buffer[] | null } => {
-  // Not in the first part if that is tiny.
-  const parts = body[0]?.includes(RESULT) ? body : [Buffer.concat(body)];
-  const start = parts[0]!.indexOf(RESULT) + RESULT.length;
-  const before = parts[0]!.subarray(0, start);
-  const digits = [parts[0]!.subarray(start), ...parts.slice(1)];
-  const last = digits.findIndex((part) => part.includes('"'));
-  if (start < RESULT.length || last === -1) return { json: textOf(body), digits: null };
-  const end = digits[last]!.indexOf('"');
-  const after = [digits[last]!.subarray(end), ...digits.slice(last + 1)];
-  const json = textOf([before, ...after]);
-  return { json, digits: [...digits.slice(0, last), digits[last]!.subarray(0, end)] };
-};
-
-/** ASCII needs no decoding, and short strings are cheap to collect. */
-const textOf = (parts: readonly Buffer[]): string =>
-  parts.every((part) => isAscii(part))
-    ? parts.map((part) => part.toString('latin1')).join('')
-    : Buffer.concat(parts).toString();
-
-interface Answer {
-  readonly result: unknown;
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | null;
-}
-
-const isAnswer = (value: unknown, id: number): value is Answer => {
-  if (typeof value !== 'object' || value === null || !('id' in value) || value.id !== id) return false;
-  const error = 'error' in value ? value.error : null;
-  if (error === null) return 'result' in value;
-  return (
-    typeof error === 'object' &&
-    'code' in error &&
-    Number.isInteger(error.code) &&
-    'message' in error &&
-    typeof error.message === 'string'
-  );
-};
+const Answer = z
+  .object({
+    id: z.number(),
+    result: z.unknown().optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).nullish(),
+  })
+  .refine(({ error, result }) => error || result !== undefined);
 
 const parsed = (text: string): unknown => {
   try {

@@ -4,9 +4,8 @@ import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts
 import type { ChainNodeError } from '../chain-source.ts';
 import { type NodeFault, ReorganizedError } from '../chain-source.ts';
 import type { NodesOptions } from '../nodes.ts';
-import { bitcoinSource } from './bitcoin-source.ts';
+import { addressOf, bitcoinSource } from './bitcoin-source.ts';
 import { watchedIn } from '../watched-addresses.ts';
-import { addressOf } from './segwit-address.ts';
 
 // Bitcoin's first block.
 const GENESIS =

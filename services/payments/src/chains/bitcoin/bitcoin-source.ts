@@ -1,6 +1,8 @@
 import { type Asset, type BitcoinChain, type Network } from '@cpg/assets';
+import { bech32 } from '@scure/base';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { agreedPositions, type Head, staleAfterMs } from '../agreement.ts';
+import { checkedAnswer } from '../answers.ts';
 import {
   type BlockRef,
   ChainNodeError,
@@ -13,10 +15,9 @@ import {
 } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
+import { ABOVE_TIP, Bytes, Hash, Header, UNKNOWN } from './answers.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
-import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
-import { addressOf } from './segwit-address.ts';
 import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
 
 export interface BitcoinSourceOptions {
@@ -107,7 +108,7 @@ export const bitcoinSource = ({
 };
 
 const checkGenesis = async (node: RpcNode, { name, chainId }: BitcoinSourceOptions['network']): Promise<void> => {
-  const genesis = requireHash(node, 'getblockhash', await node.call('getblockhash', [0]));
+  const genesis = checkedAnswer(node, 'getblockhash', Hash, await node.call('getblockhash', [0]));
   const expected = chainId.slice('bip122:'.length);
   if (!genesis.startsWith(expected))
     throw new WrongChainError(
@@ -119,27 +120,20 @@ const checkGenesis = async (node: RpcNode, { name, chainId }: BitcoinSourceOptio
 const newestBlocks = (): ((node: RpcNode) => Promise<Head>) => {
   const last = new Map<RpcNode, Head>();
   return async (node) => {
-    const hash = requireHash(node, 'getbestblockhash', await node.call('getbestblockhash'));
+    const hash = checkedAnswer(node, 'getbestblockhash', Hash, await node.call('getbestblockhash'));
     const known = last.get(node);
     if (known?.hash === hash) return known;
-    const head = { hash, ...headerOf(node, await node.call('getblockheader', [hash, true])) };
+    const answer = await node.call('getblockheader', [hash, true]);
+    const { height, time } = checkedAnswer(node, 'getblockheader', Header, answer);
+    const head = { hash, height, time: new Date(time * 1_000) };
     last.set(node, head);
     return head;
   };
 };
 
-const headerOf = (node: RpcNode, answer: unknown): { readonly height: number; readonly time: Date } => {
-  const { height, time } = (answer ?? {}) as { readonly height?: unknown; readonly time?: unknown };
-  if (!isCount(height) || !isCount(time))
-    throw new ChainNodeError('malformed', `node ${node.number}, getblockheader: has no height or time`);
-  return { height, time: new Date(time * 1_000) };
-};
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
 const hashAt = async (node: RpcNode, height: number): Promise<string | null> => {
   try {
-    return requireHash(node, 'getblockhash', await node.call('getblockhash', [height]));
+    return checkedAnswer(node, 'getblockhash', Hash, await node.call('getblockhash', [height]));
   } catch (error) {
     if (error instanceof RpcError && ABOVE_TIP.includes(error.code)) return null;
     throw error;
@@ -149,7 +143,7 @@ const hashAt = async (node: RpcNode, height: number): Promise<string | null> => 
 /** Null if the node does not know the block. */
 const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock | null> => {
   try {
-    return await readBlock(await node.bytes('getblock', [hash, 0]), hash);
+    return await readBlock(checkedAnswer(node, 'getblock', Bytes, await node.call('getblock', [hash, 0])), hash);
   } catch (error) {
     if (error instanceof RpcError && error.code === UNKNOWN) return null;
     if (error instanceof DecodeError)
@@ -158,11 +152,16 @@ const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock |
   }
 };
 
-const requireHash = (node: RpcNode, method: string, value: unknown): string => {
-  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
-    throw new ChainNodeError('malformed', `node ${node.number}, ${method}: is no hash`);
-  return value;
-};
+const PROGRAM_BYTES = 20;
+
+/** Writes scripts of native segwit outputs (P2WPKH) as addresses, and returns null for other scripts: the only form of
+ *  deposit addresses. Source: BIP173. */
+export const addressOf =
+  (prefix: string) =>
+  (script: Buffer): string | null => {
+    if (script.length !== PROGRAM_BYTES + 2 || script[0] !== 0 || script[1] !== PROGRAM_BYTES) return null;
+    return bech32.encode(prefix, [0, ...bech32.toWords(script.subarray(2))]);
+  };
 
 const spendersIn = ({ bytes, transactions }: RawBlock): Map<string, string> =>
   new Map(

@@ -1,9 +1,11 @@
 import pMap from 'p-map';
+import { z } from 'zod';
+import { checkedAnswer } from '../answers.ts';
 import type { Transfer, Watched } from '../chain-source.ts';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import type { Nodes } from '../nodes.ts';
-import { UNKNOWN } from './rpc-codes.ts';
+import { Bytes, Hash, UNKNOWN } from './answers.ts';
 import { DecodeError, idOf, type RawTransaction, Reader, readTransaction } from './transactions.ts';
 
 // The rest of a large mempool follows at the next calls.
@@ -40,12 +42,8 @@ export const mempoolReader = <Paid>(
   };
 };
 
-const listedIds = async (node: RpcNode): Promise<string[]> => {
-  const ids = await node.call('getrawmempool');
-  if (Array.isArray(ids) && ids.every((id) => typeof id === 'string' && /^[0-9a-f]{64}$/.test(id)))
-    return ids as string[];
-  throw new ChainNodeError('malformed', `node ${node.number}, getrawmempool: is no list of transactions`);
-};
+const listedIds = async (node: RpcNode): Promise<string[]> =>
+  checkedAnswer(node, 'getrawmempool', z.array(Hash), await node.call('getrawmempool'));
 
 /** Null if the transaction left the mempool. */
 const fetchTransaction = async (
@@ -54,7 +52,8 @@ const fetchTransaction = async (
 ): Promise<{ bytes: Buffer; transaction: RawTransaction } | null> => {
   const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
   try {
-    const bytes = await node.bytes('getrawtransaction', [id, 0]);
+    const method = 'getrawtransaction';
+    const bytes = checkedAnswer(node, method, Bytes, await node.call(method, [id, 0]));
     const reader = new Reader(bytes);
     const transaction = readTransaction(reader);
     if (idOf(bytes, transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
