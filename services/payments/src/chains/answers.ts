@@ -9,3 +9,8 @@ export const checkedAnswer = <T>(node: RpcNode, method: string, form: z.ZodType<
   const path = error.issues[0]!.path.join('.');
   throw new ChainNodeError('malformed', `node ${node.number}, ${method}: ${path || 'the answer'} is invalid`);
 };
+
+/** Throws ChainNodeError if an answer contradicts the question or another answer. */
+export const requireMatch = (condition: boolean, node: RpcNode, method: string, why: string): void => {
+  if (!condition) throw new ChainNodeError('mismatch', `node ${node.number}, ${method}: ${why}`);
+};

@@ -1,5 +1,6 @@
+import { checkedAnswer } from '../answers.ts';
 import type { RpcNode } from '../json-rpc.ts';
-import { checkedAnswer, readHeader } from './answers.ts';
+import { Header } from './answers.ts';
 import {
   callsByCallTracer,
   callsByEither,
@@ -33,7 +34,7 @@ export const abilitiesOf = (nowMs: () => number): ((node: RpcNode) => Promise<Ab
 
 const probe = async (node: RpcNode): Promise<Abilities> => {
   const method = 'eth_getBlockByNumber';
-  const { hash, number } = checkedAnswer(node, method, readHeader, await node.call(method, ['latest', false]));
+  const { hash, number } = checkedAnswer(node, method, Header, await node.call(method, ['latest', false]));
   const has = async (asked: string, ...params: unknown[]): Promise<boolean> => {
     try {
       return Array.isArray(await node.call(asked, params));

@@ -1,6 +1,6 @@
+import { checkedAnswer, requireMatch } from '../answers.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
-import { checkedAnswer, requireMatch } from './answers.ts';
-import { bytesIn } from './fields.ts';
+import { Bytes } from './answers.ts';
 
 // Init code that returns the balances of the addresses behind it: one call reads many, on every node. The answer counts
 // as the code of a contract, which has at most 24,576 bytes (EIP-170).
@@ -45,7 +45,7 @@ const digitsOf = (address: string): string => address.slice(2).toLowerCase();
 
 const resultOf = async (node: RpcNode, call: object, blockHash: string): Promise<string | null> => {
   try {
-    return checkedAnswer(node, 'eth_call', bytesIn, await node.call('eth_call', [call, { blockHash }])).slice(2);
+    return checkedAnswer(node, 'eth_call', Bytes, await node.call('eth_call', [call, { blockHash }])).slice(2);
   } catch (error) {
     if (error instanceof RpcError) return null;
     throw error;

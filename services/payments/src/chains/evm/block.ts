@@ -1,19 +1,9 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { z } from 'zod';
+import { checkedAnswer, requireMatch } from '../answers.ts';
 import type { BlockRef } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
-import {
-  checkedAnswer,
-  type Header,
-  type Log,
-  readHeader,
-  readLog,
-  readReceipt,
-  readTransaction,
-  type Receipt,
-  requireMatch,
-  type Transaction,
-} from './answers.ts';
-import { itemsIn, type Read } from './fields.ts';
+import { Header, Log, Receipt, Transaction } from './answers.ts';
+import type { Fields } from './encodings.ts';
 
 export interface EvmBlock {
   readonly header: Header;
@@ -22,30 +12,29 @@ export interface EvmBlock {
 
 /** With the whole answer of the node, whose parts the hash of the block may prove. */
 export interface FetchedBlock extends EvmBlock {
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly answer: Fields & { readonly transactions: readonly Fields[] };
 }
+
+const Block = Header.extend({ transactions: z.array(Transaction) });
 
 // Keccak-256 of "Transfer(address,address,uint256)". Source: ERC-20.
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 const UNKNOWN_BLOCK = /unknown block|block not found|header not found/i;
-const ITEMS_PER_TURN = 200;
 
 /** The block of that hash with its transactions; null if the node does not know it. */
 export const fetchBlock = async (node: RpcNode, { height, hash }: BlockRef): Promise<FetchedBlock | null> => {
   const method = 'eth_getBlockByHash';
   const answer = await node.call(method, [hash, true]);
   if (answer === null) return null;
-  const header = checkedAnswer(node, method, readHeader, answer);
+  const { transactions, ...header } = checkedAnswer(node, method, Block, answer);
   requireMatch(header.hash === hash, node, method, 'is another block than the requested one');
   requireMatch(header.number === height, node, method, 'has another height than the requested block');
-  const fields = answer as Readonly<Record<string, unknown>>;
-  const transactions = await eachChecked(node, method, readTransaction, fields.transactions);
   for (const transaction of transactions)
     requireMatch(transaction.blockHash === hash, node, method, 'contains a transaction of another block');
   const ids = new Set(transactions.map((transaction) => transaction.hash));
   requireMatch(ids.size === transactions.length, node, method, 'contains a transaction twice');
-  return { header, transactions, answer: fields };
+  return { header, transactions, answer: answer as FetchedBlock['answer'] };
 };
 
 /** The receipts of all transactions of a block, in their order; null if the node does not know the block. */
@@ -56,7 +45,7 @@ export const fetchBlockReceipts = async (
   const method = 'eth_getBlockReceipts';
   const answer = await node.call(method, [hash]);
   if (answer === null) return null;
-  const receipts = await eachChecked(node, method, readReceipt, answer);
+  const receipts = checkedAnswer(node, method, z.array(Receipt), answer);
   requireMatch(receipts.length === transactions.length, node, method, 'has not one receipt for each transaction');
   receipts.forEach((receipt, index) => requireReceiptOf(node, method, receipt, transactions[index]!));
   return receipts;
@@ -67,7 +56,7 @@ export const fetchReceipt = async (node: RpcNode, transaction: Transaction): Pro
   const method = 'eth_getTransactionReceipt';
   const answer = await node.call(method, [transaction.hash]);
   if (answer === null) return null;
-  const receipt = checkedAnswer(node, method, readReceipt, answer);
+  const receipt = checkedAnswer(node, method, Receipt, answer);
   requireReceiptOf(node, method, receipt, transaction);
   return receipt;
 };
@@ -86,7 +75,7 @@ export const fetchLogs = async (
     throw error;
   });
   if (answer === null) return null;
-  const logs = await eachChecked(node, method, readLog, answer);
+  const logs = checkedAnswer(node, method, z.array(Log), answer);
   for (const log of logs) requireMatch(log.blockHash === blockHash, node, method, 'contains a log of another block');
   return logs;
 };
@@ -100,15 +89,4 @@ const requireReceiptOf = (node: RpcNode, method: string, receipt: Receipt, { has
     requireMatch(log.logIndex > lastIndex, node, method, 'contains logs out of order');
     lastIndex = log.logIndex;
   }
-};
-
-/** Checks the items of a long list and yields to the event loop between them. */
-const eachChecked = async <T>(node: RpcNode, method: string, read: Read<T>, answer: unknown): Promise<T[]> => {
-  const items = checkedAnswer(node, method, itemsIn, answer);
-  const checked: T[] = [];
-  for (const item of items) {
-    checked.push(checkedAnswer(node, method, read, item));
-    if (checked.length % ITEMS_PER_TURN === 0) await yieldToEventLoop();
-  }
-  return checked;
 };

@@ -1,8 +1,8 @@
 import type { Asset, Network } from '@cpg/assets';
+import { checkedAnswer } from '../answers.ts';
 import { WrongChainError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
-import { checkedAnswer } from './answers.ts';
-import { bytesIn, quantityIn } from './fields.ts';
+import { Bytes, Quantity } from './answers.ts';
 
 // The selector of `decimals()`. Source: ERC-20.
 const DECIMALS_CALL = '0x313ce567';
@@ -13,13 +13,13 @@ export const checkDeployment = async (
   { name, chainId }: Pick<Network, 'name' | 'chainId'>,
   assets: readonly Asset[],
 ): Promise<void> => {
-  const served = checkedAnswer(node, 'eth_chainId', quantityIn, await node.call('eth_chainId'));
+  const served = checkedAnswer(node, 'eth_chainId', Quantity, await node.call('eth_chainId'));
   if (`eip155:${served}` !== chainId)
     throw new WrongChainError(`node ${node.number} of ${name} serves eip155:${served}, but configured is ${chainId}`);
   for (const { currency, contract, decimals } of assets) {
     if (contract === undefined) continue;
     const token = `${currency} on ${name} (${contract})`;
-    const code = checkedAnswer(node, 'eth_getCode', bytesIn, await node.call('eth_getCode', [contract, 'latest']));
+    const code = checkedAnswer(node, 'eth_getCode', Bytes, await node.call('eth_getCode', [contract, 'latest']));
     if (code === '0x') throw new WrongChainError(`${token} has no code on node ${node.number}`);
     const found = await decimalsOf(node, contract);
     if (found !== BigInt(decimals))
@@ -33,7 +33,7 @@ export const checkDeployment = async (
 const decimalsOf = async (node: RpcNode, contract: string): Promise<bigint | null> => {
   try {
     const answer = await node.call('eth_call', [{ to: contract, data: DECIMALS_CALL }, 'latest']);
-    const word = checkedAnswer(node, 'eth_call', bytesIn, answer);
+    const word = checkedAnswer(node, 'eth_call', Bytes, answer);
     return word.length === 66 ? BigInt(word) : null;
   } catch (error) {
     // Any other error says nothing about the contract.

@@ -1,20 +1,21 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Receipt } from './answers.ts';
+import { z } from 'zod';
+import { Bytes, QuantityText, type Receipt } from './answers.ts';
 import { bloomOf } from './logs-bloom.ts';
-import { bytesIn, fieldsIn, InvalidValue, itemsIn, quantityTextIn } from './fields.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** A part of an answer of a node. */
+export type Fields = Readonly<Record<string, unknown>>;
 type Item = Uint8Array | Item[];
 
 /** The forms in which blocks are hashed: RLP (Ethereum Yellow Paper, appendix B) in envelopes (EIP-2718). The functions
- *  throw InvalidValue where an answer lacks a part. */
+ *  throw ZodError where an answer lacks a part. */
 
 const EMPTY = new Uint8Array();
 
-const bytesOf = (fields: Fields, name: string): Uint8Array => Buffer.from(bytesIn(fields[name], name).slice(2), 'hex');
+const bytesOf = (fields: Fields, name: string): Uint8Array => Buffer.from(Bytes.parse(fields[name]).slice(2), 'hex');
 const integerOf = (fields: Fields, name: string): Uint8Array => {
-  const digits = quantityTextIn(fields[name], name).replace(/^0x0*/, '');
+  const digits = QuantityText.parse(fields[name]).replace(/^0x0*/, '');
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
 };
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
@@ -70,9 +71,15 @@ const integersOf = (fields: Fields, ...names: readonly string[]): Item[] =>
   names.map((name) => integerOf(fields, name));
 /** Some nodes leave an empty list out. */
 const mapped = (fields: Fields, name: string, read: (item: Fields) => Item): Item[] =>
-  itemsIn(fields[name] ?? [], name).map((item) => read(fieldsIn(item)));
+  z
+    .array(z.looseObject({}))
+    .parse(fields[name] ?? [])
+    .map(read);
 const hashesOf = (fields: Fields, name: string): Item[] =>
-  itemsIn(fields[name], name).map((hash) => bytesOf({ [name]: hash }, name));
+  z
+    .array(z.unknown())
+    .parse(fields[name])
+    .map((hash) => bytesOf({ hash }, 'hash'));
 
 const callOf = (fields: Fields): Item[] => [recipientOf(fields), integerOf(fields, 'value'), bytesOf(fields, 'input')];
 const accessListOf = (fields: Fields): Item[] =>
@@ -108,7 +115,7 @@ const TRANSACTIONS: Readonly<Record<string, (fields: Fields) => Item[]>> = {
   ],
   '0x6a': (fields) => {
     // The hash says nothing about a value, because such a transaction moves none.
-    if (fields.value !== '0x0') throw new InvalidValue('value');
+    z.literal('0x0').parse(fields.value);
     return [integerOf(fields, 'chainId'), bytesOf(fields, 'input')];
   },
   '0x7e': (fields) => [
@@ -119,7 +126,7 @@ const TRANSACTIONS: Readonly<Record<string, (fields: Fields) => Item[]>> = {
 };
 
 const typeOf = (fields: { readonly type?: unknown }): string =>
-  isAbsent(fields.type) ? '0x0' : quantityTextIn(fields.type, 'type');
+  isAbsent(fields.type) ? '0x0' : QuantityText.parse(fields.type);
 
 /** A transaction as its hash and the root of its block contain it; null for a type of unknown form. */
 export const encodedTransaction = (fields: Fields): Uint8Array | null => {

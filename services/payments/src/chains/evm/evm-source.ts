@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@cpg/assets';
 import { agreedPositions, type Positions, staleAfterMs } from '../agreement.ts';
+import { checkedAnswer, requireMatch } from '../answers.ts';
 import {
   type Block,
   type BlockRef,
@@ -13,7 +14,7 @@ import {
 import type { RpcNode } from '../json-rpc.ts';
 import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes.ts';
 import { abilitiesOf } from './abilities.ts';
-import { checkedAnswer, readHeader, requireMatch } from './answers.ts';
+import { Header } from './answers.ts';
 import { arrivalsReader } from './arrivals.ts';
 import { coinsAt } from './balances.ts';
 import { bodyReader, type Body } from './body.ts';
@@ -167,19 +168,14 @@ const spoken = (transfers: readonly Transfer[]): string =>
 const POSITIONS: Positions = {
   head: async (node) => {
     const method = 'eth_getBlockByNumber';
-    const { number, hash, timestamp } = checkedAnswer(
-      node,
-      method,
-      readHeader,
-      await node.call(method, ['latest', false]),
-    );
+    const { number, hash, timestamp } = checkedAnswer(node, method, Header, await node.call(method, ['latest', false]));
     return { height: number, hash, time: new Date(timestamp * 1_000) };
   },
   hashAt: async (node, height) => {
     const method = 'eth_getBlockByNumber';
     const answer = await node.call(method, [`0x${height.toString(16)}`, false]);
     if (answer === null) return null;
-    const { hash, number } = checkedAnswer(node, method, readHeader, answer);
+    const { hash, number } = checkedAnswer(node, method, Header, answer);
     requireMatch(number === height, node, method, 'is the block of another height');
     return hash;
   },

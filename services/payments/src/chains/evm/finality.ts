@@ -1,6 +1,7 @@
+import { checkedAnswer } from '../answers.ts';
 import type { ChainSource } from '../chain-source.ts';
 import type { Nodes } from '../nodes.ts';
-import { checkedAnswer, readHeader } from './answers.ts';
+import { Header } from './answers.ts';
 
 /** Says by the tag `finalized` whether a block is final: on a layer 2, whether layer 1 has made it final. All answering
  *  nodes have to agree. A node without the tag is one that does not answer. */
@@ -11,7 +12,7 @@ export const finalityOf = (nodes: Pick<Nodes, 'all'>): NonNullable<ChainSource['
     const method = 'eth_getBlockByNumber';
     const heights = await nodes.all(async (node) => {
       const answer = await node.call(method, ['finalized', false]);
-      return answer === null ? -1 : checkedAnswer(node, method, readHeader, answer).number;
+      return answer === null ? -1 : checkedAnswer(node, method, Header, answer).number;
     });
     final = Math.max(final, Math.min(...heights));
     return height <= final;

@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ZodError } from 'zod';
 import { type BlockRef, ChainNodeError } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
 import type { Receipt } from './answers.ts';
 import type { FetchedBlock } from './block.ts';
 import { encodedReceipt, encodedTransaction, hashOf, hasKnownForm, hasUnknownParts, headerHash } from './encodings.ts';
-import { fieldsIn, InvalidValue } from './fields.ts';
 import { listRoot } from './list-root.ts';
 
 /** What the hash of a block proves about the answers of a node. A method throws ChainNodeError if an answer contradicts
@@ -53,8 +53,7 @@ export const proofsOf = (chainId: string, onUnproven: (block: BlockRef, part: Pa
     header: (node, block) => settle('header', node, block, proofOfHeader(block)),
     transactions: async (node, block) => {
       const { answer, transactions } = block;
-      const items = (answer.transactions as readonly unknown[]).map((item) => fieldsIn(item));
-      const encoded = await eachEncoded(items, encodedTransaction);
+      const encoded = await eachEncoded(answer.transactions, encodedTransaction);
       const isLastAdded = isAdded(block);
       const fitsHash = (bytes: Uint8Array | null, index: number) =>
         bytes === null ||
@@ -105,7 +104,7 @@ const orNull = <T>(read: () => T): T | null => {
   try {
     return read();
   } catch (error) {
-    if (error instanceof InvalidValue) return null;
+    if (error instanceof ZodError) return null;
     throw error;
   }
 };

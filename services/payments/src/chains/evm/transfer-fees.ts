@@ -2,9 +2,10 @@ import type { Asset } from '@cpg/assets';
 import { ConfigError, type Logger } from '@cpg/runtime';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
+import { ZodError } from 'zod';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode, rpcNode } from '../json-rpc.ts';
-import { bytesIn, InvalidValue } from './fields.ts';
+import { Bytes } from './answers.ts';
 
 /** What a transfer of a token would do, calculated by a node without a transaction. */
 export interface SimulatedTransfer {
@@ -80,7 +81,7 @@ export const simulateTransfer = async (
   contract: string,
 ): Promise<SimulatedTransfer | null> => {
   const wordsOf = async (to: string, data: string, overrides: object): Promise<bigint[] | null> => {
-    const answer = bytesIn(await call('eth_call', [{ to, data }, 'latest', overrides]));
+    const answer = Bytes.parse(await call('eth_call', [{ to, data }, 'latest', overrides]));
     return /^0x([0-9a-f]{64})+$/i.test(answer)
       ? answer
           .slice(2)
@@ -103,7 +104,7 @@ export const simulateTransfer = async (
       })) ?? [];
     return isSent === 1n && arrived ? { sent: SENT, arrived } : null;
   } catch (error) {
-    if (error instanceof RpcError || error instanceof InvalidValue) return null;
+    if (error instanceof RpcError || error instanceof ZodError) return null;
     throw error;
   }
 };
