@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '@cpg/postgres';
 import { isDeleted } from '../queries/deleted-resources.ts';
 import { type Claim, responseRow, type StoredRequest } from '../queries/idempotency.ts';
-import { goneError, resourceIn } from './shown-resource.ts';
+import { goneError } from './shown-resource.ts';
 
 const HEADER = 'idempotency-key';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -42,10 +42,8 @@ export const responseOf = async (
   const { status, answer, sealed, resource_id: resource } = stored;
   if (status === GONE && resource !== null) throw goneError(resource);
   if (status === null || answer === null) return null;
-  const text = sealed ? box.open(answer, responseRow({ merchantId, key })) : answer;
-  const shown = resource ?? resourceIn(text);
-  if (shown !== null && (await isDeleted(pool, merchantId, shown))) throw goneError(shown);
-  return { status, text };
+  if (resource !== null && (await isDeleted(pool, merchantId, resource))) throw goneError(resource);
+  return { status, text: sealed ? box.open(answer, responseRow({ merchantId, key })) : answer };
 };
 
 export const sendText = (reply: FastifyReply, { status, text }: FinalResponse): FastifyReply =>

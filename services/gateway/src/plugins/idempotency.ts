@@ -54,7 +54,7 @@ export interface IdempotencyOptions {
 /** Makes every POST of `app` with an Idempotency-Key idempotent. The seed of new ids is stored before the effect, so a
  *  retry after a crash creates the same ids. A final response is stored for 24 hours and returned to repeats. Register
  *  it after authentication; it uses the validated body. A request without the header needs no query. Routes whose key
- *  is decided by orders are left out: see `orderKeys`. */
+ *  is decided by orders are left out. */
 export const handleIdempotencyKeys = (app: FastifyInstance, options: IdempotencyOptions): void => {
   app.decorateRequest('seed', '');
   app.decorateRequest('claim', null);

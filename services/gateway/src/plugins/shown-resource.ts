@@ -14,13 +14,6 @@ export const shownResource = async (db: Queryable, request: FastifyRequest): Pro
   return id.startsWith('pay_') ? orderIdOfPayment(db, id) : id;
 };
 
-/** The same, from a response that an earlier version stored. */
-export const resourceIn = (text: string): string | null => {
-  const { order_id, id } = JSON.parse(text) as { order_id?: unknown; id?: unknown };
-  const shown = order_id ?? id;
-  return typeof shown === 'string' && ID.test(shown) ? shown : null;
-};
-
 /** The refusal of a repeated request whose order or webhook was deleted. */
 export const goneError = (resourceId: string): AppError =>
   resourceId.startsWith('whk_')

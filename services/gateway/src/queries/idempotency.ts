@@ -84,30 +84,6 @@ export const findRequest = async (
   return rows[0] ?? null;
 };
 
-const OF_A_CREATE = `resource_id = 'ord_' || seed or (resource_id is null and (status is null or status < 300))`;
-
-/** Whether any key is left that an earlier version stored for the create of an order. */
-export const hasKeysOfCreates = async (db: Queryable): Promise<boolean> => {
-  const { rowCount } = await db.query(
-    `select from gateway.idempotency_keys where expires_at > now() and (${OF_A_CREATE}) limit 1`,
-  );
-  return rowCount === 1;
-};
-
-/** What an earlier version stored under the key of a create. */
-export const findKeyOfCreate = async (
-  db: Queryable,
-  { merchantId, key }: Pick<Claim, 'merchantId' | 'key'>,
-): Promise<StoredRequest | null> => {
-  const { rows } = await db.query<StoredRequest>({
-    name: 'find-key-of-create',
-    text: `select request_hash, seed, status, answer, sealed, resource_id from gateway.idempotency_keys
-            where merchant_id = $1 and key = $2 and expires_at > now() and (${OF_A_CREATE})`,
-    values: [merchantId, key],
-  });
-  return rows[0] ?? null;
-};
-
 /** Whether the order, whose id is derived from an Idempotency-Key, was created while the key is kept. */
 export const isOrderCreatedBy = async (db: Queryable, orderId: string, endsBy: Date): Promise<boolean> => {
   const { rowCount } = await db.query(

@@ -2,15 +2,14 @@ import { OrderId } from '@cpg/contracts';
 import type { Order } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import type { SecretBox } from '@cpg/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { CreatedOrder, OrderRef, OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from '../history.ts';
 import { orNotFound, parseId } from '../not-found.ts';
-import { type FinalResponse, sendStored, sendText } from '../plugins/idempotency-key.ts';
-import { orderKeys } from '../plugins/order-keys.ts';
+import { idempotencyKeyOf, orderIdOfKey, sendStored, sendText } from '../plugins/idempotency-key.ts';
+import { requestFingerprint } from '../plugins/request-fingerprint.ts';
 import { completeOrderDeletion, isDeletionUnanswered, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
 import { callContext, callerOf, canAnswer } from '../request.ts';
@@ -23,7 +22,6 @@ export interface OrderRouteOptions {
   readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
   readonly pool: Pool;
-  readonly box: SecretBox;
   /** Whether `return_url` and `cancel_url` may be http URLs of this machine. */
   readonly allowLocalUrls: boolean;
 }
@@ -39,8 +37,7 @@ const CHANGE = { scope: 'orders:self:update', shows: 'order' } as const;
 
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, options) => {
-  const { orders, payments, pool, box, allowLocalUrls: allowLocal } = options;
-  const keyOf = orderKeys({ pool, box });
+  const { orders, payments, pool, allowLocalUrls: allowLocal } = options;
   const readHistory = createPublicHistoryReader(createHistoryReader({ orders, payments }), pool);
   const findOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
     const { orderId, merchantId } = orderRef(request, id);
@@ -53,15 +50,15 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
       if (url !== undefined) checkBrowserUrl(url, { path, allowLocal });
     }
     const { merchantId, paymentMethods } = callerOf(request);
-    const { orderId, requestHash, stored, mayRepeat } = await keyOf(request);
-    if (stored) return sendCreated(reply, { ...stored, path: `/orders/${orderId}`, isRepeat: true });
+    const key = idempotencyKeyOf(request);
     const refusal = paymentMethodRefusal(request.body, paymentMethods);
-    if (refusal && !mayRepeat) throw refusal;
+    if (refusal && key === undefined) throw refusal;
     const call = {
-      order_id: orderId,
+      // With a key, all gateways and all repeats name the same order, so nothing is stored here.
+      order_id: key === undefined ? `ord_${request.seed}` : orderIdOfKey(merchantId, key),
       merchant_id: merchantId,
       order: request.body,
-      request_hash: requestHash,
+      ...(key !== undefined && { request_hash: requestFingerprint(request) }),
       // The merchant may have changed its payment methods since the first request.
       ...(refusal && { only_repeat: true }),
     };
@@ -129,13 +126,10 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   );
 };
 
-/** Sends a create's response as orders rendered it, or as an earlier version stored it. */
-const sendCreated = (
-  reply: FastifyReply,
-  { status = 201, text, path, isRepeat }: CreatedOrder & Partial<FinalResponse>,
-): FastifyReply => {
-  if (status === 201) reply.header('location', `/v1${path}`);
-  return isRepeat ? sendStored(reply, { status, text }) : sendText(reply, { status, text });
+/** Sends a create's response as orders rendered it. */
+const sendCreated = (reply: FastifyReply, { text, path, isRepeat }: CreatedOrder): FastifyReply => {
+  const send = isRepeat ? sendStored : sendText;
+  return send(reply.header('location', `/v1${path}`), { status: 201, text });
 };
 
 const orderRef = (request: FastifyRequest, id: string): OrderRef => ({
