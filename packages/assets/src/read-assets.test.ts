@@ -385,39 +385,6 @@ test('rounds the smallest amount up to a minor unit of the currency', () => {
   expect(read([bnb], [caz]).assets).toMatchObject([{ currency: 'CAZ', decimals: 18, smallestPayableMinor: 1n }]);
 });
 
-describe('a networks file of an earlier version', () => {
-  const networks = [
-    { kind: 'bitcoin', chain: 'main', confirmations: 3, ...bitcoin },
-    { kind: 'evm', confirmations: 15, ...bnb, tokens: { USDC: { contract: USDC_ON_BNB } } },
-    { kind: 'evm', confirmations: 12, ...ethereum, xpub: 'xpub6DCoCpSuQ', tokens: {} },
-  ];
-
-  test.each(['NETWORKS_FILE', 'ASSETS_FILE'])('is refused in %s, with its content as a file of assets', (variable) => {
-    const path = fileOf({ note: 'ours', networks }, 'networks.json');
-    const readIt = () => readAssets({ ENVIRONMENT: 'production', [variable]: path });
-    expect(readIt).toThrow(/set ASSETS_FILE to a file of assets instead, the same for orders and payments/);
-    const message = messageOf(readIt);
-    expect(message).not.toMatch('xpub6DCoCpSuQ');
-    const converted = JSON.parse(message.slice(message.indexOf('{')));
-    expect(
-      converted.assets.map(({ currency, network }: Record<string, string>) => `${currency} on ${network}`),
-    ).toEqual(['BTC on bitcoin', 'USDC on bnb', 'ETH on ethereum']);
-    const table = readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: fileOf(converted) });
-    expect(table.assets).toMatchObject([
-      { currency: 'BTC', requiredConfirmations: 3, smallestPayableMinor: 1_000n },
-      { currency: 'USDC', requiredConfirmations: 15, decimals: 6 },
-      { currency: 'ETH', requiredConfirmations: 12, network: { xpub: 'copy the key from the networks file' } },
-    ]);
-  });
-
-  test('is refused even if its content is a file of assets, because only payments read that variable', () => {
-    const path = fileOf({ networks: [bnb], assets: [usdc] });
-    expect(() => readAssets({ ENVIRONMENT: 'production', NETWORKS_FILE: path })).toThrow(
-      /^NETWORKS_FILE .* is no longer read: set ASSETS_FILE/,
-    );
-  });
-});
-
 test('names the variable and the file that cannot be read', () => {
   expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'none.json') })).toThrow(
     /^ASSETS_FILE \(.*none\.json\) cannot be read: /,

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type AssetTable, assetTable, AssetTableError } from './asset-table.ts';
 import { AssetsFile } from './assets-file.ts';
 import { isMainnet } from './chain-facts.ts';
-import { assetsFileFrom } from './networks-file.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 
@@ -19,8 +18,6 @@ export const AssetsConfig = z.object({
   BRIDGED_TOKENS: z.enum(['credit', 'orphan'], { error: 'must be credit or orphan' }).optional(),
   /** Chains, and the coins and tokens on them, instead of the file of the environment. */
   ASSETS_FILE: z.string().optional(),
-  /** The variable of earlier versions. */
-  NETWORKS_FILE: z.string().optional(),
 });
 
 /** Networks of a file of an environment that apply unless NETWORKS names others. */
@@ -35,18 +32,13 @@ export const readAssets = ({
   NETWORKS,
   BRIDGED_TOKENS,
   ASSETS_FILE,
-  NETWORKS_FILE,
 }: z.output<typeof AssetsConfig> & { readonly ENVIRONMENT: Environment }): AssetTable => {
-  if (NETWORKS_FILE !== undefined)
-    throw earlierVersion('NETWORKS_FILE', NETWORKS_FILE, readJsonFile('NETWORKS_FILE', NETWORKS_FILE, z.unknown()));
   if (ASSETS_FILE === undefined) return assetTable(bundled(ENVIRONMENT, NETWORKS, BRIDGED_TOKENS));
   for (const [variable, value] of Object.entries({ NETWORKS, BRIDGED_TOKENS }))
     if (value !== undefined)
       throw new ConfigError(
         `${variable} changes the table that comes with the gateway, and ASSETS_FILE (${ASSETS_FILE}) replaces it: set only one of them`,
       );
-  const content = readJsonFile('ASSETS_FILE', ASSETS_FILE, z.unknown());
-  if (assetsFileFrom(content)) throw earlierVersion('ASSETS_FILE', ASSETS_FILE, content);
   const file = readJsonFile('ASSETS_FILE', ASSETS_FILE, AssetsFile);
   const faults = ENVIRONMENT === 'production' ? testNetworkFaults(file) : [];
   if (faults.length > 0) throw invalidFile('ASSETS_FILE', ASSETS_FILE, faults);
@@ -87,18 +79,3 @@ const testNetworkFaults = ({ networks }: AssetsFile): string[] =>
       ({ network, chain_id }) =>
         `${network} (${chain_id}) is a test network, whose coins are free: in production they would pay real orders. Remove the network and its assets, or test in a sandbox, a deployment with ENVIRONMENT=sandbox and stores of its own`,
     );
-
-/** An account key reveals all payments to the account, so no message shows it. */
-const withoutKeys = (name: string, value: unknown): unknown =>
-  name === 'xpub' ? 'copy the key from the networks file' : value;
-
-/** A setting of an earlier version is refused: it did not say which chains have ETH, and how many decimals a token
- *  has. */
-const earlierVersion = (variable: string, path: string, content: unknown): ConfigError => {
-  const converted = assetsFileFrom(content);
-  const where = 'set ASSETS_FILE to a file of assets instead, the same for orders and payments';
-  if (!converted) return new ConfigError(`${variable} (${path}) is no longer read: ${where}`);
-  return new ConfigError(
-    `${variable} (${path}) is a networks file of an earlier version: ${where}. This is its content; compare each "decimals" with decimals() of the contract, and add "native": true rows for coins that it lacks:\n${JSON.stringify(converted, withoutKeys, 2)}`,
-  );
-};

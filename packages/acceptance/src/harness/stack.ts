@@ -14,8 +14,6 @@ export interface StackOptions {
   readonly dispatchers?: number;
   /** Numbers of instances, for example `orders=2,payments=2`. */
   readonly scale?: string | undefined;
-  /** The launcher to run instead of the one of this checkout. */
-  readonly launcher?: string;
 }
 
 /** A stack that this process started: the launcher with all engines and services, as `npm start` runs them. */
@@ -32,8 +30,6 @@ export interface Stack extends StackFiles {
   readonly interrupt: () => Promise<number | null>;
   /** After `interrupt`: starts the stack again on the same data and ports. */
   readonly startAgain: () => Promise<Stack>;
-  /** Starts this checkout on the same data and ports, after `interrupt`. */
-  readonly startThisVersion: (env?: NodeJS.ProcessEnv) => Promise<Stack>;
   /** Stops all processes and removes the data. */
   readonly stop: () => Promise<void>;
 }
@@ -46,12 +42,7 @@ const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
 
 /** Starts a stack with an empty temporary folder and free ports. Throws with the end of the launcher's log if it
  *  does not get ready. ACCEPTANCE_LOG=1 prints the whole log. */
-export const startStack = async ({
-  env = {},
-  dispatchers,
-  scale,
-  launcher = LAUNCHER,
-}: StackOptions = {}): Promise<Stack> => {
+export const startStack = async ({ env = {}, dispatchers, scale }: StackOptions = {}): Promise<Stack> => {
   const { PORT_OFFSET: given } = env;
   const ports = given === undefined ? await reservePorts() : { offset: given, release: () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
@@ -73,7 +64,7 @@ export const startStack = async ({
     ...(dispatchers === undefined ? [] : ['--dispatchers', String(dispatchers)]),
     ...(scale === undefined ? [] : ['--scale', scale]),
   ];
-  return launch({ dataDir, releasePorts: ports.release, settings, args, path: launcher });
+  return launch({ dataDir, releasePorts: ports.release, settings, args });
 };
 
 interface Launch {
@@ -82,13 +73,12 @@ interface Launch {
   readonly settings: NodeJS.ProcessEnv;
   /** Of the launcher. */
   readonly args: readonly string[];
-  readonly path: string;
 }
 
 const launch = async (options: Launch): Promise<Stack> => {
-  const { dataDir, releasePorts, settings, args, path } = options;
+  const { dataDir, releasePorts, settings, args } = options;
   const began = performance.now();
-  const launcher = spawn(process.execPath, [path, ...args], {
+  const launcher = spawn(process.execPath, [LAUNCHER, ...args], {
     env: settings,
     // In its own session, so that Ctrl-C in the terminal reaches it only through this process.
     detached: true,
@@ -129,7 +119,6 @@ const launch = async (options: Launch): Promise<Stack> => {
       return launcher.exitCode;
     },
     startAgain: () => launch(options),
-    startThisVersion: (env) => launch({ ...options, settings: { ...settings, ...env }, path: LAUNCHER }),
     stop: async () => {
       await end(launcher, ended);
       remove();

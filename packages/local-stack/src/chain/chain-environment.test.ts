@@ -17,7 +17,7 @@ const networksIn = (path: string) =>
 test('leaves the sandbox as it is without a chain', () => expect(chainEnvironment({}, folder, {})).toEqual({}));
 
 test('keeps the settings of the caller for commands in another shell, without a chain too', () => {
-  const env = { ASSETS_FILE: 'mine.json', CHAIN_URLS: '{}', CAZ_DECIMALS: '2', LOG_LEVEL: 'debug', NETWORKS_FILE: '' };
+  const env = { ASSETS_FILE: 'mine.json', CHAIN_URLS: '{}', CAZ_DECIMALS: '2', LOG_LEVEL: 'debug' };
   expect(chainEnvironment({}, folder, env)).toEqual({
     ASSETS_FILE: join(process.cwd(), 'mine.json'),
     CHAIN_URLS: '{}',
