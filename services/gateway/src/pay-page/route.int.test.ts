@@ -11,11 +11,12 @@ const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 let gateway: TestGateway;
+let askForTime = () => NOW;
 let merchant: TestMerchant;
 const pages = new Map<string, PaymentPageAddresses>();
 
 beforeAll(async () => {
-  gateway = await startGateway({ environment: 'sandbox', now: () => NOW });
+  gateway = await startGateway({ environment: 'sandbox', now: () => askForTime() });
   merchant = await gateway.merchant();
   gateway.payments.respond = ({ path }) => {
     const page = pages.get(decodeURIComponent(path.split('/').at(-1)!));
@@ -133,6 +134,29 @@ test('serves its files for a year, compressed as the browser accepts', async () 
     vary: 'accept-encoding',
   });
   expect((await get(path.replace(/-[0-9a-f]+/, '-0'))).statusCode).toBe(404);
+});
+
+test('makes one page in each turn of the event loop, so that others are answered between two', async () => {
+  const { reference } = await orderWithPage();
+  await get(`/pay/${reference}`);
+  let turn = 0;
+  const turns: number[] = [];
+  const count = () => {
+    turn += 1;
+    if (turns.length < 8) setImmediate(count);
+  };
+  setImmediate(count);
+  // Each page asks once.
+  askForTime = () => {
+    turns.push(turn);
+    return NOW;
+  };
+  try {
+    await Promise.all(Array.from({ length: 8 }, () => get(`/pay/${reference}`)));
+  } finally {
+    askForTime = () => NOW;
+  }
+  expect(new Set(turns).size).toBe(8);
 });
 
 test('limits requests by address, with a page that tells the payer to wait', async () => {

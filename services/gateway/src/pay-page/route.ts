@@ -4,11 +4,12 @@ import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
+import { createTurns } from '../limits/turns.ts';
 import { AT_ONCE } from '../plugins/compression.ts';
 import { sendEncodedBody } from '../plugins/encoded-body.ts';
 import { chainHeights } from '../queries/chain-heights.ts';
 import { changedOrderPages } from '../queries/order-pages.ts';
-import { callContext } from '../request.ts';
+import { callContext, canAnswer } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
 import { answerErrorsWithPages } from './errors.ts';
@@ -50,6 +51,8 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const { pool, payments, now, payPage, sandbox, log } = options;
   const find = pageFinder({ pool, payments });
   const assets = readPageAssets(payPage.script);
+  // The page of a large order takes 35 ms of the processor, and its reference is all that it takes to ask for it.
+  const takeTurn = createTurns();
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (request, reply) => {
@@ -95,6 +98,9 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const { reference } = request.params;
       const shown = await find(reference, callContext(request));
       if (!shown) throw noSuchPage();
+      await takeTurn();
+      // The request timed out or the client disconnected while it waited.
+      if (!canAnswer(reply)) return reply.hijack();
       const at = now();
       const checkout: Checkout = checkoutOf(shown, at);
       if (!wantsHtml(request)) return reply.send(checkout);
