@@ -51,6 +51,25 @@ test('replaces all settings; an absent logo stays, and null removes it', async (
   expect((await shop.send('PUT', PATH, { logo: null })).body).not.toHaveProperty('logo_url');
 });
 
+test('decodes the logos of two merchants at a time, so that two of the four threads stay free', async () => {
+  const image = await sharp({ create: { width: 3_000, height: 3_000, channels: 3, background: 'green' } })
+    .png()
+    .toBuffer();
+  const shops = await Promise.all(Array.from({ length: 5 }, () => gateway.merchant()));
+  let most = 0;
+  const watch = setInterval(() => {
+    const { process: running, queue } = sharp.counters();
+    most = Math.max(most, running + queue);
+  }, 1);
+  const body = { logo: image.toString('base64') };
+  const answers = await Promise.all(shops.map((each) => each.send('PUT', PATH, body))).finally(() =>
+    clearInterval(watch),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(shops.map(() => 200));
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(2);
+});
+
 test('serves the logo to everybody, as the PNG that its path names', async () => {
   const { body } = await shop.send('PUT', PATH, { logo: await logo('green') });
   const served = await gateway.app.inject({ method: 'GET', url: body.logo_url });

@@ -6,7 +6,7 @@ import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { orNotFound } from '../not-found.ts';
 import { replacePaymentPageSettings } from '../pay-page/look/settings.ts';
 import { paymentPageSettings } from '../queries/payment-page-settings.ts';
-import { callerOf } from '../request.ts';
+import { callerOf, canAnswer } from '../request.ts';
 
 export interface PaymentPageSettingsRouteOptions {
   readonly pool: Pool;
@@ -42,8 +42,8 @@ export const paymentPageSettingsRoutes: FastifyPluginAsyncZod<PaymentPageSetting
   app,
   { pool, allowLocalUrls, now },
 ) => {
-  // Decoding an image occupies a thread of the process.
-  const decoders = createMerchantSlots({ maxRunning: 1, maxWaiting: 4 });
+  // Decoding an image occupies one of the four threads of the process, up to seconds. The others compress responses.
+  const decoders = createMerchantSlots({ maxRunning: 1, maxWaiting: 4, maxTotal: 2 });
 
   app.get(
     '/merchants/me/payment-page',
@@ -60,6 +60,11 @@ export const paymentPageSettingsRoutes: FastifyPluginAsyncZod<PaymentPageSetting
       if (!free) {
         reply.header('retry-after', 2);
         throw new AppError('rate_limited', 'earlier changes of the payment page are still running');
+      }
+      // The request timed out or the client disconnected while it waited.
+      if (!canAnswer(reply)) {
+        free();
+        return reply.hijack();
       }
       const options = { db: pool, allowLocalUrls, at: now() };
       const replaced = replacePaymentPageSettings(merchantId, request.body, options).finally(free);
