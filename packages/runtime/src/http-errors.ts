@@ -22,9 +22,9 @@ const FIXED_TEXTS: Partial<Record<ErrorCode, { error: string; message: string }>
 };
 
 // Requests that Fastify rejects itself, by Fastify's error code.
-const FASTIFY_ERRORS: Record<string, () => AppError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new AppError('payload_too_large', `the body is larger than ${BODY_LIMIT_BYTES / 1024} KiB`),
+const FASTIFY_ERRORS: Record<string, (request: FastifyRequest) => AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
+    new AppError('payload_too_large', `the body is larger than ${(bodyLimit ?? BODY_LIMIT_BYTES) / 1024} KiB`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type', 'send the body as application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () =>
     invalidRequest([{ path: 'body', message: 'is empty: send a JSON object, or omit content-type' }]),
@@ -56,7 +56,7 @@ export const sendError = (
   reply: FastifyReply,
   outages?: Pick<Outages, 'refused'>,
 ) => {
-  const appError = toAppError(error);
+  const appError = toAppError(error, request);
   // The service that refuses for overload counts it.
   if (appError.statusCode >= 500 && appError.code !== 'overloaded') {
     const isOutage = appError.statusCode === 503 && outages?.refused(appError);
@@ -105,10 +105,10 @@ const CLIENT_ERRORS: Record<string, () => AppError> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request_timeout', 'the request arrived too slowly: nothing was done'),
 };
 
-const toAppError = (error: FastifyError | AppError): AppError => {
+const toAppError = (error: FastifyError | AppError, request: FastifyRequest): AppError => {
   if (error instanceof AppError) return error;
   const known = FASTIFY_ERRORS[error.code];
-  if (known) return known();
+  if (known) return known(request);
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
     return new AppError('invalid_request', error.message, { cause: error });
   }

@@ -120,5 +120,8 @@ test.each<[string, object, string]>([
 });
 
 test('refuses a body that is larger than a logo can be', async () => {
-  expect(await shop.send('PUT', PATH, { logo: 'A'.repeat(1_600_000) })).toMatchObject({ status: 413 });
+  expect(await shop.send('PUT', PATH, { logo: 'A'.repeat(1_600_000) })).toMatchObject({
+    status: 413,
+    body: { message: 'the body is larger than 1536 KiB' },
+  });
 });
