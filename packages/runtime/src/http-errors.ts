@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, type ErrorCode, invalidRequest } from '@cpg/core';
@@ -81,8 +81,32 @@ export const sendError = (
     .send(JSON.stringify(errorBody(appError, request.id)));
 };
 
-/** Answers a request that Node.js refuses before Fastify has it, and closes its connection. */
+/** The responses that have not ended, by connection. */
+const openResponses = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** Those whose connection closes after them. */
+const closing = new WeakSet<ServerResponse>();
+
+/** Lets `answerClientError` know which responses have not ended. */
+export const followResponses = (server: Server): void => {
+  server.on('request', ({ socket }, response) => {
+    const open = openResponses.get(socket) ?? new Set();
+    openResponses.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+  });
+};
+
+/** Answers a request that Node.js refuses before Fastify has it, and closes its connection. While an earlier request of
+ *  the connection runs, its client would take the refusal for that answer: the connection closes after the answer. */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  const open = [...(openResponses.get(socket) ?? [])];
+  const running = open.findLast(({ req, headersSent }) => req.complete || headersSent);
+  if (running && socket.writable) {
+    // Node.js reports every later part of the same text again.
+    if (!closing.has(running)) running.once('close', () => socket.destroySoon());
+    closing.add(running);
+    return;
+  }
   // A client opens a connection ahead of time: it must not take a refusal for the answer to its first request.
   if (socket.writable && socket.bytesRead > 0 && error.code !== 'ECONNRESET') {
     const refusal = CLIENT_ERRORS[error.code ?? '']?.() ?? new AppError('invalid_request', 'this is not HTTP/1.1');

@@ -9,7 +9,7 @@ import Fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { drainConnectionsOnClose } from './drain.ts';
-import { answerClientError, BODY_LIMIT_BYTES, errorBody, sendError } from './http-errors.ts';
+import { answerClientError, BODY_LIMIT_BYTES, errorBody, followResponses, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { limitBodyTime } from './load/body-time.ts';
@@ -64,6 +64,7 @@ export const createApp = ({
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
+  followResponses(app.server);
   limitBodyTime(app);
   limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
   keepDeadlines(app, responseTimeoutMs);

@@ -21,6 +21,10 @@ beforeAll(async () => {
   };
   refuseOverload(app, { limits: { normal: { ...limit, admit } }, ownerOf: () => 'anyone', log });
   app.post('/echo', async (request: { body: unknown }) => ({ echo: request.body }));
+  app.post('/slow-echo', async (request: { body: unknown }) => {
+    await sleep(50);
+    return { echo: request.body };
+  });
   await app.listen({ port: 0, host: '127.0.0.1' });
 });
 beforeEach(() => void (ends.length = 0));
@@ -82,6 +86,13 @@ test('headers that do not arrive are 408', async () => {
 
 test('a connection that sends nothing is closed without an answer', async () => {
   expect(await send([])).toBe('');
+});
+
+test('what is no request does not take the answer of the request before it', async () => {
+  const request = `${head('content-length: 7')}{"a":1}`;
+  const response = await send([`${request.replace('/echo', '/slow-echo')}hello\r\n\r\n`]);
+  expect(response).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  expect(bodyOf(response)).toEqual({ echo: { a: 1 } });
 });
 
 test('headers that are too large are 431, and text that is not HTTP is 400', async () => {
