@@ -15,8 +15,9 @@ import { executeChains } from './chains-command.ts';
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
 
+const log = createLogger({ name: 'chain-tables', level: 'silent' });
+
 beforeAll(async () => {
-  const log = createLogger({ name: 'chain-tables', level: 'silent' });
   database = await testDatabase();
   pool = createPool({ url: database.url, name: 'chain-tables', log });
   await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
@@ -64,6 +65,30 @@ test('holds the same as the tables in memory after any history', async () => {
     { numRuns: process.env.EXTENDED ? 100 : 8 },
   );
 }, 240_000);
+
+test('reads the transfers to one address once, however many there are', async () => {
+  const [network, transfers] = ['dust', 300];
+  await pool.query(
+    `insert into payments.chain_transfers (network, id, tx_hash, address, asset, units, seen_at, height, hash, readings)
+     select $1, n || ':0', n, 'address', 'asset', 1, now(), 1, 'hash', 1 from generate_series(1, $2::int) as n`,
+    [network, transfers],
+  );
+  const own = createPool({ url: database.url, name: 'counted', max: 1, log });
+  const rowsRead = async (): Promise<number> => {
+    await own.query('select pg_stat_force_next_flush()');
+    const { rows } = await own.query<{ read: string }>(
+      "select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relname = 'chain_transfers'",
+    );
+    return Number(rows[0]!.read);
+  };
+  const before = await rowsRead();
+  const open = await chainTables(own, network, KIND.windowBlocks).open();
+  expect(open.map(({ unitsAtAddress }) => unitsAtAddress)).toEqual(open.map(() => BigInt(transfers)));
+  const read = (await rowsRead()) - before;
+  await own.end();
+  // A sum for each transfer would read the square of their number.
+  expect([open.length, read >= transfers, read < 20 * transfers]).toEqual([transfers, true, true]);
+});
 
 test('keeps the outputs that a transaction spends, and amounts of any size', async () => {
   const chain = simulatedChain();

@@ -59,6 +59,9 @@ interface DueReport {
 }
 
 const BATCH = 64;
+/** Reports in one call about one asset at one address. Anybody can send thousands of transfers to an address: they must
+ *  not hold up the money of others, nor the reading. */
+const AT_ONE_ADDRESS = 32;
 
 export const reporter = (options: ReporterOptions): ReportTransfers => {
   const { store, isLeader } = options;
@@ -71,14 +74,16 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
       await store.saveReports(changes);
       for (const { id, failure } of changes) if (failure?.retryAt) failing.add(id);
     };
-    const due: DueReport[] = [];
+    const asked = { ...options, requiredConfirmations: askedOnce(options.requiredConfirmations) };
+    const found: DueReport[] = [];
     const undecided: ReportChange[] = [];
     for (const transfer of open.filter(isDue)) {
-      const each = await dueOf(options, transfer, readSoFar);
-      if (each && 'report' in each) due.push(each);
+      const each = await dueOf(asked, transfer, readSoFar);
+      if (each && 'report' in each) found.push(each);
       else if (each) undecided.push(each);
     }
     if (undecided.length > 0 && isLeader()) await save(undecided);
+    const due = largestAtEachAddress(found);
     for (let start = 0; start < due.length && isLeader(); start += BATCH) {
       const batch = due.slice(start, start + BATCH);
       // A crash after a report was made must not look like a report that was never made.
@@ -90,6 +95,33 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
     return failing.size;
   };
 };
+
+/** Many transfers need the same answer: those to one address have one sum. */
+const askedOnce = (ask: RequiredConfirmations): RequiredConfirmations => {
+  const answers = new Map<string, Promise<number>>();
+  return (transfer) => {
+    const key = `${transfer.asset.id} ${transfer.address} ${transfer.amountMinor}`;
+    const answer = answers.get(key) ?? ask(transfer);
+    answers.set(key, answer);
+    return answer;
+  };
+};
+
+/** The rest is due again at the next call. The largest transfers are no dust. */
+const largestAtEachAddress = (due: readonly DueReport[]): readonly DueReport[] => {
+  const groups = new Map<string, DueReport[]>();
+  for (const each of due) {
+    const key = `${each.transfer.asset} ${each.transfer.address}`;
+    const group = groups.get(key) ?? [];
+    group.push(each);
+    groups.set(key, group);
+  }
+  const chosen = new Set([...groups.values()].flatMap((group) => group.toSorted(byUnits).slice(0, AT_ONE_ADDRESS)));
+  return due.filter((each) => chosen.has(each));
+};
+
+const byUnits = ({ transfer: one }: DueReport, { transfer: other }: DueReport): number =>
+  one.units === other.units ? 0 : one.units > other.units ? -1 : 1;
 
 /** The report that is due about a transfer, or null. The change to store if that cannot be known, or is known again. */
 const dueOf = async (

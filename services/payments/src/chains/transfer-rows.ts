@@ -85,16 +85,25 @@ export const readTransfers = async (
   return rows.map(transferOf);
 };
 
+/** Whether a transfer counts for the units at its address. */
+const countsIn = (row: string): string => `(${row}.shown and ${row}.reported is distinct from 'failed')`;
+
 /** Those that may change or have something to report, oldest first. */
 export const readOpenTransfers = async (db: Queryable, network: string): Promise<OpenTransfer[]> => {
   const { rows } = await db.query<Row & { readonly units_at_address: string }>({
     name: 'open-chain-transfers',
-    text: `select *, (
-             select sum(other.units) from payments.chain_transfers as other
-             where other.network = row.network and other.address = row.address and other.asset = row.asset
-               and (other.id = row.id or (other.shown and other.reported is distinct from 'failed'))
-           ) as units_at_address
-           from payments.chain_transfers as row where network = $1 and open order by seen_at, id`,
+    // One sum for each address: anybody can send thousands of transfers to one.
+    text: `with paid as materialized (
+             select distinct address, asset from payments.chain_transfers where network = $1 and open
+           ), counted as materialized (
+             select address, asset, (
+               select coalesce(sum(other.units), 0) from payments.chain_transfers as other
+               where other.network = $1 and other.address = paid.address and other.asset = paid.asset and ${countsIn('other')}
+             ) as units from paid
+           )
+           select row.*, counted.units + case when ${countsIn('row')} then 0 else row.units end as units_at_address
+           from payments.chain_transfers as row join counted using (address, asset)
+           where network = $1 and open order by seen_at, id`,
     values: [network],
   });
   return rows.map((row) => ({ ...transferOf(row), unitsAtAddress: BigInt(row.units_at_address) }));

@@ -32,6 +32,24 @@ test('reports a transfer when it is mined, and confirms it when it is deep enoug
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 2 });
 });
 
+test('dust at one address holds up no money at others, nor larger money there', async () => {
+  const asked: bigint[] = [];
+  const { chain, watching } = await watchNewChain({ required: (amountMinor) => (asked.push(amountMinor), 2) });
+  const address = 'address-with-dust';
+  const dust = Array.from({ length: 200 }, (_, n) => transferOf(`dust-${n}`, { address, units: 1n }));
+  const large = transferOf('large', { address });
+  chain.mine(...dust, large, money);
+  await watching.readOn();
+  expect([watching.paymentOf(large)?.status, watching.paymentOf(money)?.status]).toEqual(['received', 'received']);
+  expect(watching.payments().length).toBeLessThan(dust.length);
+  // The sum at each address, and not one answer for each transfer.
+  expect(asked.length).toBeLessThan(10);
+  chain.mine();
+  for (let round = 0; round < 20; round += 1) await watching.readOn();
+  const statuses = [...dust, large, money].map((each) => watching.paymentOf(each)?.status);
+  expect(new Set(statuses)).toEqual(new Set(['applied']));
+});
+
 test('a retired token counts only for orders that show it', async () => {
   const retired = { ...USDC, id: 'eip155:11155111/erc20:0xold', isRetired: true as const };
   const { chain, watching } = await watchNewChain({ assets: [USDC, retired] });
