@@ -1,6 +1,7 @@
 import { deadLetterTopicOf } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
-import { CompressionTypes, type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
+import { CompressionTypes, type Kafka, type KafkaMessage, type Message, Partitioners, type Producer } from 'kafkajs';
+import { isRefused } from './publisher.ts';
 
 /** Header of a redriven message: the consumer group it is for. Other groups skip the message. */
 export const REDRIVEN_FOR_HEADER = 'redriven-for';
@@ -11,6 +12,8 @@ export const isRedrivenForAnotherGroup = ({ headers }: KafkaMessage, groupId: st
 };
 
 const MAX_REASON = 4_096;
+const NOT_COPIED =
+  'Kafka refused a copy of this message: read it at its partition and offset. A redrive would publish no value: discard it';
 
 export type DeadLetterProducer = ReturnType<typeof createDeadLetterProducer>;
 
@@ -27,17 +30,25 @@ export const createDeadLetterProducer = (kafka: Kafka, group: string, count: (to
       producer = undefined;
       throw error;
     }));
+  // A large message arrived compressed: Kafka refuses it otherwise, and the partition would stop at it.
+  const compression = CompressionTypes.GZIP;
+  const sendOne = async (topic: string, message: Message) =>
+    (await connectedProducer()).send({ topic: deadLetterTopicOf(topic), acks: -1, compression, messages: [message] });
   return {
     send: async (topic: string, partition: number, record: KafkaMessage, reason: string, log: Logger) => {
       const origin = { topic, partition: String(partition), offset: record.offset, group };
       const { key, value, headers, timestamp } = record;
       const added = { ...origin, reason: reason.slice(0, MAX_REASON) };
-      const messages = [{ key, value, timestamp, headers: { ...headers, ...added } }];
-      // A large message arrived compressed: Kafka refuses it otherwise, and the partition would stop at it.
-      const compression = CompressionTypes.GZIP;
-      await (await connectedProducer()).send({ topic: deadLetterTopicOf(topic), acks: -1, compression, messages });
+      await sendOne(topic, { key, value, timestamp, headers: { ...headers, ...added } }).catch(
+        async (error: unknown) => {
+          if (!isRefused(error)) throw error;
+          // With its headers the copy is too large, or it has an impossible time: the original names it well enough.
+          const refusal = `${NOT_COPIED}\n${added.reason}`;
+          await sendOne(topic, { key: null, value: null, headers: { ...added, reason: refusal } });
+        },
+      );
       count(topic);
-      log.error({ ...origin, reason }, 'message sent to its dead-letter topic');
+      log.error(added, 'message sent to its dead-letter topic');
     },
     close: async () => {
       await producer?.then((connected) => connected.disconnect());
