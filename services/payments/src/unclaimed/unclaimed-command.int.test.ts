@@ -83,7 +83,7 @@ test('lists money of no known order with its age, network and address, and no ch
       `^${toAddress.id},sepolia,${asset},10.000000,USDC,${address},f00dcafe,,${tx_hash},${provider_id},[^,]+,3d 4h$`,
     ),
   );
-  expect(lineOf(toOrder.id)).toMatch(/,,"=cmd,""x"" \[2J",,tx-\d+,[^,]+,0h 0m$/);
+  expect(lineOf(toOrder.id)).toMatch(/,,"'=cmd,""x"" \[2J",,tx-\d+,[^,]+,0h 0m$/);
   for (const { id } of [toAddress, toOrder]) await unclaimed('return', id, ...REASON);
   await projected(toAddress.id, { status: 'refunded' });
   await projected(toOrder.id, { status: 'refunded' });

@@ -227,9 +227,10 @@ const ageOf = (seconds: number): string => {
   return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 };
 
-/** A provider chose some values: no character of theirs moves the cursor of a terminal, or begins a field. */
+/** A provider chose some values: no character of theirs moves the cursor of a terminal, begins a field, or makes a
+ *  spreadsheet calculate. */
 const field = (value: string): string => {
-  const text = value.replaceAll(/\p{Cc}+/gu, ' ');
+  const text = value.replaceAll(/\p{Cc}+/gu, ' ').replace(/^(?=[=+\-@])/, "'");
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
