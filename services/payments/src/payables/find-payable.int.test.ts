@@ -97,6 +97,20 @@ test('finds an order that an earlier version deleted', async () => {
     expect(await payments.findPayable(payAt)).toMatchObject({ orderId, merchantId: null });
 });
 
+test('a provider takes no page of this gateway by giving its reference to another order', async () => {
+  const taken = { ...page('REFB1'), provider: 'acme' };
+  await payments.createOrder(applied, [taken]);
+  const orderId = await payments.createOrder(applied, [page('REFB1')]);
+  await payments.createOrder(applied, [taken]);
+  const found = () => payments.findPayable({ reference: 'REFB1' });
+  expect(await found()).toMatchObject({ orderId });
+  await until(async () => {
+    const { rowCount } = await payments.pool.query("select from payments.payables where reference = 'REFB1'");
+    return rowCount === 3;
+  });
+  expect(await found()).toMatchObject({ orderId });
+});
+
 test('finds what an earlier version handed out and no event shows', async () => {
   const orderId = newId('order');
   await payments.pool.query(

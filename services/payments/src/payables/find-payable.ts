@@ -1,4 +1,4 @@
-import { depositsOf } from '@cpg/contracts';
+import { depositsOf, OWN_PROVIDERS } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import { findInLog } from '@cpg/stream-relay';
@@ -54,4 +54,6 @@ export const findPayable = ({
 const isPaidAt = ({ instruction }: Payable, payAt: PayAt): boolean =>
   'address' in payAt
     ? depositsOf(instruction).some(({ address }) => address === payAt.address)
-    : instruction.rail === 'gateway_pay' && instruction.paymentReference === payAt.reference;
+    : instruction.rail === 'gateway_pay' &&
+      OWN_PROVIDERS.includes(instruction.provider) &&
+      instruction.paymentReference === payAt.reference;

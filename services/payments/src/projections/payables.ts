@@ -1,4 +1,4 @@
-import { depositsOf, type PaymentRail } from '@cpg/contracts';
+import { depositsOf, OWN_PROVIDERS, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { OrderEnd } from '../payables/order-end.ts';
 import type { Payable } from '../payables/payable.ts';
@@ -223,7 +223,8 @@ export const addressDetails = async (db: Queryable, address: string): Promise<Ad
   }));
 };
 
-/** What a payer was told to pay to. */
+/** What a payer was told to pay to: an address, or the reference of a page of this gateway. An outside provider chooses
+ *  its references, also one that another order has. */
 export type PayAt = { readonly address: string } | { readonly reference: string };
 
 export interface PayableOwner {
@@ -237,19 +238,25 @@ export interface PayableOwner {
 /** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave
  *  an address out twice. */
 export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<PayableOwner[]> => {
-  const [column, value, earlier] =
+  const [column, value, condition, earlier] =
     'address' in payAt
-      ? (['address', payAt.address, 'select order_id, null, rail from payments.deposit_addresses'] as const)
+      ? ([
+          'address',
+          payAt.address,
+          'address = $1',
+          'select order_id, null, rail from payments.deposit_addresses',
+        ] as const)
       : ([
           'reference',
           payAt.reference,
+          `reference = $1 and provider in (${OWN_PROVIDERS.map((name) => `'${name}'`).join(', ')})`,
           "select order_id, null, 'gateway_pay' from payments.payment_references",
         ] as const);
   const { rows } = await db.query<{ order_id: string; merchant_id: string | null; rail: PaymentRail }>({
     name: `orders payable at ${column}`,
     text: `select order_id, max(merchant_id) as merchant_id, max(rail) as rail
-           from (select order_id, merchant_id, rail from payments.payables where ${column} = $1
-                 union all ${earlier} where ${column} = $1) as found
+           from (select order_id, merchant_id, rail from payments.payables where ${condition}
+                 union all ${earlier} where ${condition}) as found
            group by order_id`,
     values: [value],
   });
