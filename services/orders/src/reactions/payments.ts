@@ -1,6 +1,7 @@
 import {
   type OfferedPayment,
   offeredPayment,
+  OrderId,
   type Payment,
   type PaymentMessage,
   type PaymentOutcome,
@@ -10,6 +11,7 @@ import type { CallContext } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/command.ts';
+import { notFound } from '../order-handler.ts';
 
 /** Runs the commands that messages of payments ask for. Payments also calls orders directly; after a crash in between,
  *  the message makes sure that the order learns of the payment. Every command is idempotent. */
@@ -25,6 +27,8 @@ export const reactToPayments =
         correlationId: message.correlationid,
       };
       try {
+        // A payment can name an address, or what its provider wrote: that is no stream to ask the event store for.
+        if (!OrderId.safeParse(message.orderid).success) throw notFound();
         await commands.run(message.orderid, command, context, { causationId: message.id });
       } catch (error) {
         if (!isAppError(error, 'not_found')) throw error;
