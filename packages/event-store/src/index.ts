@@ -20,6 +20,7 @@ export {
   WrongScaleError,
 } from './currency-scales.ts';
 export { evolveRecorded } from './evolve-recorded.ts';
+export { withFactLog } from './fact-log.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type FoldedStream, foldedStream, type ProposedEvent } from './folded-stream.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';

@@ -21,7 +21,7 @@ export const startCleanup = ({
     for (const [sentence, task] of Object.entries(tasks)) {
       try {
         const count = await task();
-        if (count > 0) log.info({ count }, sentence);
+        if (count > 0) log.debug({ count }, sentence);
       } catch (error) {
         log.warn({ err: error, task: sentence }, 'cleanup failed, will retry');
       }

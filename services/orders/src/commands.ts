@@ -144,7 +144,7 @@ const createOrder = async (
   context: CallContext,
   options: OrderCommandsOptions,
 ): Promise<ExistingOrder | null> => {
-  const { handler, payablesOf, toleranceBpsOf, assets, now, log } = options;
+  const { handler, payablesOf, toleranceBpsOf, assets, now } = options;
   const at = now();
   const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
   const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
@@ -183,7 +183,6 @@ const createOrder = async (
     return existingOrder(state);
   });
   if (!isNew) return null;
-  log.info({ orderId, merchantId, requestId: context.requestId, status: created.status }, 'order created');
   return created;
 };
 

@@ -25,7 +25,7 @@ import { finishDeletions, orderDeletion } from './deletion.ts';
 import { earlierCreates } from './earlier-creates.ts';
 import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
-import { type OrderHandler, withTrustedClock } from './order-handler.ts';
+import { type OrderHandler, withOrderLog, withTrustedClock } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
@@ -66,7 +66,7 @@ await runService(async () => {
   const metrics = createServiceMetrics(outages);
   const clock = createClockGuard({ now, ...databaseClocks(readModel, [eventStoreClock(client)]), metrics, log });
   const recent = recentEvents<Order, OrderEvent>();
-  const handler = orderHandler(client, recent, clock.isPaused);
+  const handler = withOrderLog(orderHandler(client, recent, clock.isPaused), log);
   const payments = paymentsClient(paymentsHttp);
   const endedUnread = counterMetric(metrics, {
     ...ENDED_UNREAD,

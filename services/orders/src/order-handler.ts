@@ -1,10 +1,32 @@
 import type { OrderEvent } from '@cpg/contracts';
 import { AppError, type Decider } from '@cpg/core';
-import type { CommandHandler } from '@cpg/event-store';
+import { type CommandHandler, withFactLog } from '@cpg/event-store';
+import type { Logger } from '@cpg/runtime';
 import type { OrderCommand } from './order/command.ts';
 import { type ExistingOrder, exists, type Order } from './order/state.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
+
+/** What the log says of an order. Money is logged by payments. */
+const FACTS = {
+  OrderCreated: 'order created',
+  OrderPaid: 'order paid',
+  OrderUpdated: 'order updated',
+  OrderRenewed: 'order renewed',
+  OrderExpired: 'order expired',
+  OrderCanceled: 'order canceled',
+  OrderDeleted: 'order deleted',
+} as const;
+
+export const withOrderLog = (handler: OrderHandler, log: Logger): OrderHandler =>
+  withFactLog(handler, {
+    sentences: FACTS,
+    fieldsOf: (orderId, order) => {
+      const known = order.status === 'deleted' ? order.lastState : order;
+      return { orderId, merchantId: exists(known) ? known.merchantId : undefined };
+    },
+    log,
+  });
 
 /** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. Money is not
  *  judged by the time at which its address was assigned meanwhile. */

@@ -51,8 +51,6 @@ export const paymentChanges = ({
   ) => {
     const changed = await commands.run(paymentId, command, context, options);
     const { payment, order } = await afterRecording(() => notify(changed, context));
-    const { orderId, status } = payment;
-    log.info({ paymentId, orderId, status, command: command.type, requestId: context.requestId }, 'payment changed');
     return { payment: paymentView(payment), order };
   };
 

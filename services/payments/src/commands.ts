@@ -1,13 +1,31 @@
 import type { PaymentEvent, PaymentOutcome } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
-import type { CommandHandler, HandleOptions } from '@cpg/event-store';
-import type { CallContext } from '@cpg/runtime';
+import { type CommandHandler, type HandleOptions, withFactLog } from '@cpg/event-store';
+import type { CallContext, Logger } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { Outcome, PaymentCommand } from './payment/command.ts';
 import { type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './payment/state.ts';
 import type { ProjectedPayment } from './projections/payments.ts';
 
 export type PaymentHandler = CommandHandler<Payment, PaymentCommand, PaymentEvent>;
+
+/** What the log says of a payment. */
+const FACTS = {
+  PaymentReceived: 'payment received',
+  PaymentApplied: 'payment applied',
+  PaymentOrphaned: 'payment orphaned',
+  PaymentFailed: 'payment failed',
+  PaymentReinstated: 'payment reinstated',
+  PaymentRefunded: 'payment refunded',
+  PaymentAssigned: 'payment assigned',
+} as const;
+
+export const withPaymentLog = (handler: PaymentHandler, log: Logger): PaymentHandler =>
+  withFactLog(handler, {
+    sentences: FACTS,
+    fieldsOf: (paymentId, payment) => ({ paymentId, orderId: exists(payment) ? payment.orderId : undefined }),
+    log,
+  });
 
 export interface PaymentCommands {
   /** The payment, perhaps from the cache: use only properties that never change, and its owner. Throws `not_found`. */

@@ -22,7 +22,7 @@ import { buildApp } from './app.ts';
 import { startBooksCheck } from './books/books-check.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
-import { paymentCommands, type PaymentHandler } from './commands.ts';
+import { paymentCommands, type PaymentHandler, withPaymentLog } from './commands.ts';
 import { refuseTransferFees, type TransferFeeOptions } from './chains/evm/transfer-fees.ts';
 import { networkAvailability } from './chains/network-availability.ts';
 import type { Chains } from './chains/start-chains.ts';
@@ -65,7 +65,7 @@ await runService(async () => {
   outages.watch('orders', { check: ordersHttp.checkReady });
 
   const recent = recentEvents<Payment, PaymentEvent>();
-  const handler = paymentHandler(client, recent);
+  const handler = withPaymentLog(paymentHandler(client, recent), log);
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
@@ -91,7 +91,6 @@ await runService(async () => {
     findPayable: payableAt,
     fees: config.fees,
     now,
-    log,
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
   });

@@ -1,7 +1,7 @@
 import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
 import { type ErrorCode, isAppError } from '@cpg/core';
 import type { HandleOptions } from '@cpg/event-store';
-import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
+import { type CallContext, parsePositiveAmount } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
@@ -20,7 +20,6 @@ export interface MatchingOptions {
   readonly hadFailedAtDeletion: (orderId: string, paymentId: string) => Promise<boolean>;
   readonly fees: FeeSchedule;
   readonly now: () => Date;
-  readonly log: Logger;
 }
 
 export type RegisterPayment = (
@@ -43,7 +42,6 @@ export const registerPayments = ({
   hadFailedAtDeletion,
   fees,
   now,
-  log,
 }: MatchingOptions): RegisterPayment => {
   const receive = async (
     call: RegisterPaymentCall,
@@ -105,8 +103,6 @@ export const registerPayments = ({
   return async (call, context, options = {}) => {
     const received = await receive(call, context, options);
     const { payment, order } = await afterRecording(() => notifyOrder(received, context));
-    const { paymentId, orderId, status } = payment;
-    log.info({ paymentId, orderId, status, requestId: context.requestId }, 'payment registered');
     return { payment: paymentView(payment), order };
   };
 };

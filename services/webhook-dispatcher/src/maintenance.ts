@@ -77,7 +77,7 @@ export const maintainOnce = async (options: MaintenanceOptions, { ranMs, isSetBa
     'create partitions': () => partitions.ensureAhead(),
     'drop partitions': async () => {
       const dropped = await partitions.dropOld();
-      if (dropped.length > 0) log.info({ partitions: dropped }, 'dropped partitions past their retention');
+      if (dropped.length > 0) log.debug({ partitions: dropped }, 'dropped partitions past their retention');
     },
     'delete old tombstones of orders': () => deleteOld('forgotten_orders', 'forgotten_at'),
     'delete old replays': () => deleteOld('replays', 'finished_at'),

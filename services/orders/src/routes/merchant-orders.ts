@@ -1,5 +1,5 @@
 import { CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
-import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
+import { type CallContext, readCallContext } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';
@@ -17,13 +17,12 @@ export interface MerchantOrderRoutes {
   /** How long rates may be locked, from their quote. */
   readonly rateLockMaxMinutes: number;
   readonly now: () => Date;
-  readonly log: Logger;
 }
 
 /** Commands of merchants, called by the gateway. */
 export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = async (
   app,
-  { commands, handler, deletion, rateLockMaxMinutes, now, log },
+  { commands, handler, deletion, rateLockMaxMinutes, now },
 ) => {
   /** Resolves to the text of the order. */
   const runForMerchant = async (
@@ -80,7 +79,6 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
         if (state.status === 'deleted')
           await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
       }
-      log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
       return { id, deleted: true as const };
     },
   );

@@ -230,7 +230,7 @@ const sender =
       }
       const { payment } = await register(call, context, { beforeAppend });
       if (report.status !== reported?.status)
-        log.info({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
+        log.debug({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
       return done(madeOf(report, [reported, pending], payment.status));
     } catch (error) {
       if (!isLeader()) return null;

@@ -1,13 +1,14 @@
 import { readAssets } from '@cpg/assets';
 import type { AssignedInstruction, DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
 import { isAppError, isTemporary } from '@cpg/core';
-import { createLogger, type InternalClient } from '@cpg/runtime';
+import { createLogger, type InternalClient, type Logger } from '@cpg/runtime';
 // Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/clients/payments.ts';
 import { orderCommands } from '../../../orders/src/commands.ts';
 import { orderDeletion } from '../../../orders/src/deletion.ts';
 import { orderHistory } from '../../../orders/src/history.ts';
+import { withOrderLog } from '../../../orders/src/order-handler.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
 import { findPayables } from '../../../orders/src/stock/find-payables.ts';
@@ -16,7 +17,7 @@ import { buildApp as buildPayments } from '../app.ts';
 import { compareBooks, orderBookOf, paymentBookOf } from '../books/books.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
-import { paymentCommands } from '../commands.ts';
+import { paymentCommands, withPaymentLog } from '../commands.ts';
 import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
@@ -29,13 +30,13 @@ import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
 import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
 
-const log = createLogger({ name: 'both', level: 'silent' });
-
 export type BothServices = ReturnType<typeof startBothServices>;
 
 /** Orders and payments with streams in memory and no read models. Calls between them may be lost, and messages stay in
  *  flight until they are delivered. */
-export const startBothServices = () => {
+export const startBothServices = ({
+  log = createLogger({ name: 'both', level: 'silent' }),
+}: { readonly log?: Logger } = {}) => {
   let clock = Date.parse('2026-01-31T12:00:00.000Z');
   /** Never returns the same instant twice. */
   const now = () => new Date((clock += 1));
@@ -48,12 +49,14 @@ export const startBothServices = () => {
     now,
     price: () => price,
     http: calls.clientOf(() => payments.app, 'orders'),
+    log,
   });
   const payments = paymentsService({
     streams,
     now,
     smallestPayableMinor: () => smallestPayableMinor,
     http: calls.clientOf(() => orders.app, 'payments'),
+    log,
   });
 
   return {
@@ -122,10 +125,12 @@ interface ServiceOptions {
   readonly streams: MemoryStreams;
   readonly now: () => Date;
   readonly http: InternalClient;
+  readonly log: Logger;
 }
 
-const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonly price: () => string }) => {
-  const { client, readModel, orders: handler } = streams;
+const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { readonly price: () => string }) => {
+  const { client, readModel } = streams;
+  const handler = withOrderLog(streams.orders, log);
   const payments = paymentsClient(http);
   const commands = orderCommands({
     handler,
@@ -196,8 +201,10 @@ const paymentsService = ({
   now,
   smallestPayableMinor,
   http,
+  log,
 }: ServiceOptions & { readonly smallestPayableMinor: () => string | undefined }) => {
-  const { client, readModel, payments: handler } = streams;
+  const { client, readModel } = streams;
+  const handler = withPaymentLog(streams.payments, log);
   const commands = paymentCommands({ handler, project: async () => {} });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(http);
@@ -230,7 +237,6 @@ const paymentsService = ({
       },
       fees: FEES,
       now,
-      log,
     }),
     receiveCallback: receiveCallbacks({ providers: [], record: async () => Promise.reject(new Error('no provider')) }),
     askLast: notCalled,

@@ -84,7 +84,6 @@ const memoryPayments = (now: () => Date, log: Logger) => {
       hadFailedAtDeletion: async (_orderId, paymentId) => handler.lastOf(paymentId).status === 'failed',
       fees: FEES,
       now,
-      log,
     }),
     fail: paymentChanges({ commands, notifyOrder, now, log }).fail,
     /** The order holds confirmed payments until more money comes. */

@@ -163,7 +163,6 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
     fees,
     now,
-    log,
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });
   const record = recordReports({ register: registerPayment, log });

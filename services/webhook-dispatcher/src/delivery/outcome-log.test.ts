@@ -19,22 +19,23 @@ const attempt = (more: Partial<Attempt>): Attempt => ({
   ...more,
 });
 
-const written = (result: Omit<Result, 'delivery'>): unknown[] => {
+const written = (result: Omit<Result, 'delivery'>, level = 'info'): unknown[] => {
   const lines: unknown[] = [];
-  const base = { base: null, timestamp: false, formatters: { level: (label: string) => ({ level: label }) } };
+  const base = { level, base: null, timestamp: false, formatters: { level: (label: string) => ({ level: label }) } };
   const log = pino(base, { write: (line: string) => void lines.push(JSON.parse(line)) });
   createOutcomeLog(log)([{ delivery, ...result }]);
   return lines;
 };
 
-test('logs one line per delivered event, without request or response bodies', () => {
+test('logs a delivered event for debugging alone, without request or response bodies', () => {
   const result = {
     attempt: attempt({ outcome: 'delivered', statusCode: 204 }),
     status: 'delivered',
     nextAt: null,
   } as const;
-  expect(written(result)).toEqual([
-    { level: 'info', ...about, attempt: 5, outcome: 'delivered', statusCode: 204, durationMs: 12, msg: 'delivered' },
+  expect(written(result)).toEqual([]);
+  expect(written(result, 'debug')).toEqual([
+    { level: 'debug', ...about, attempt: 5, outcome: 'delivered', statusCode: 204, durationMs: 12, msg: 'delivered' },
   ]);
 });
 

@@ -1,13 +1,14 @@
 import type { Logger } from '@cpg/runtime';
 import type { Result } from './delivery.ts';
 
-/** Writes one log line per result: ids, outcome and reason. Never bodies, signatures or responses. */
+/** Writes one log line per result: ids, outcome and reason. Never bodies, signatures or responses. A delivery that
+ *  succeeds is no news: its line is for debugging. */
 export const createOutcomeLog =
   (log: Logger) =>
   (results: readonly Result[]): void => {
     for (const result of results) {
       const line = lineOf(result);
-      if (result.status === 'delivered') log.info(line, 'delivered');
+      if (result.status === 'delivered') log.debug(line, 'delivered');
       else if (result.nextAt)
         log.warn({ ...line, nextAttemptAt: result.nextAt.toISOString() }, 'attempt failed, will retry');
       else if (result.attempt) log.warn(line, 'delivery failed');

@@ -1,0 +1,68 @@
+import { createLogger, newId } from '@cpg/runtime';
+import { startBothServices } from './testing/jest-both-services.ts';
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly orderId: string;
+  readonly paymentId?: string;
+}
+
+const lines: Line[] = [];
+const log = createLogger({
+  name: 'both',
+  level: 'info',
+  destination: { write: (line) => void lines.push(JSON.parse(line) as Line) },
+});
+const both = startBothServices({ log });
+afterAll(() => both.stop());
+
+/** Delivers every message in flight twice, and those that follow from them. */
+const deliverAllTwice = async () => {
+  while (both.inFlight.length > 0) for (const again of [true, false]) await both.deliver(both.inFlight[0]!, { again });
+};
+
+test('a paid order writes one info line for each business fact, also when calls and messages repeat', async () => {
+  const [orderId, merchantId] = [newId('order'), newId('merchant')];
+  const create = {
+    order_id: orderId,
+    merchant_id: merchantId,
+    order: {
+      external_reference_id: 'cart-1',
+      items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
+      enable_rails: ['gateway_pay'],
+      payment_currency: 'USDC',
+      capabilities: {
+        can_cancel: true,
+        can_update: true,
+        can_overpay: false,
+        partial_payments: true,
+        express_checkout: false,
+        expiration_auto_renewal: false,
+      },
+    },
+  };
+  const sighting = {
+    order_id: orderId,
+    rail: 'crypto_deposit',
+    provider_id: `${orderId}:0`,
+    amount: '10',
+    currency: 'USDC',
+  };
+  await both.orders('POST', '/orders', create);
+  for (const confirmed of [false, false, true, true])
+    await both.payments('POST', '/payments', { ...sighting, confirmed });
+  await deliverAllTwice();
+  const facts = () => lines.splice(0).map(({ level, msg, orderId: of }) => [level, msg, of]);
+  expect(facts()).toEqual(
+    ['order created', 'payment received', 'order paid', 'payment applied'].map((msg) => ['info', msg, orderId]),
+  );
+
+  const { paymentId } = both.paymentsOf(orderId)[0]!;
+  const refund = { merchant_id: merchantId, refund_id: newId('refund') };
+  for (const _ of [1, 2]) await both.payments('POST', `/payments/${paymentId}/refunds`, refund);
+  await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });
+  await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });
+  await deliverAllTwice();
+  expect(facts()).toEqual(['payment refunded', 'order deleted'].map((msg) => ['info', msg, orderId]));
+});
