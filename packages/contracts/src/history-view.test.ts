@@ -3,7 +3,7 @@ import type { RecordedEntry } from './history.ts';
 import { historyView } from './history-view.ts';
 import { ORDER_EVENTS } from './order-events.ts';
 import { PAYMENT_EVENTS } from './payment-events.ts';
-import { exampleMessage } from './publish/examples.ts';
+import { exampleMessage } from './examples.ts';
 import { HistoryEntry } from './resources/history.ts';
 
 const ORDER = 'ord_01KGA4S9HNRV4Q0K2M8B6D1C3F';

@@ -4,6 +4,7 @@ export * from './currencies.ts';
 export * from './deposit-settings.ts';
 export * from './envelope.ts';
 export * from './event-definition.ts';
+export * from './examples.ts';
 export * from './history.ts';
 export * from './history-view.ts';
 export * from './ids.ts';

@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import { publishedDocuments, publishedSchemas } from './publish.ts';
 import { breakingDifferences } from './publish/breaking.ts';
 import { committedDocuments, committedSchemas } from './publish/committed.ts';
-import { exampleMessage } from './publish/examples.ts';
+import { exampleMessage } from './examples.ts';
 import { schemaIdOf, SCHEMA_VERSION, DEFAULT_PARTITIONS, OrderMessage, PaymentMessage, TOPICS } from './topics.ts';
 import { MESSAGE_TYPES, messageData, messageTypesOn } from './publish/schemas.ts';
 

@@ -1,6 +1,6 @@
 import { ORDER_EVENTS } from './order-events.ts';
 import { PAYMENT_EVENTS } from './payment-events.ts';
-import { exampleMessage } from './publish/examples.ts';
+import { exampleMessage } from './examples.ts';
 import { MESSAGE_TYPES } from './publish/schemas.ts';
 import type { Order } from './resources/order.ts';
 import type { Payment } from './resources/payment.ts';

@@ -1,5 +1,5 @@
 import { CreateOrderCall } from './orders.ts';
-import { CAPABILITIES } from '../publish/examples/values.ts';
+import { CAPABILITIES } from '../examples/values.ts';
 import type { MerchantCreateOrderDto } from '../resources/order.ts';
 
 const line = { name: 'coffee', quantity: 2, unit_price: '45.50', currency: 'MXN' } as const;

@@ -6,7 +6,7 @@ import {
   schemaFileOf,
   SCHEMA_VERSION,
 } from '../topics.ts';
-import { exampleMessage } from './examples.ts';
+import { exampleMessage } from '../examples.ts';
 import { MESSAGE_TYPES, messageTypesOn, summaryOf } from './schemas.ts';
 
 const DIALECT = 'application/schema+json;version=2020-12';

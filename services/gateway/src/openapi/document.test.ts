@@ -207,7 +207,8 @@ test('every event is described as a request with its signature headers', () => {
   for (const [event, { post }] of Object.entries<any>(document.webhooks)) {
     const headers = post.parameters.map(({ name }: { name: string }) => name);
     expect(headers).toEqual(expect.arrayContaining(['x-signature', 'x-idempotency-key', 'webhook-signature']));
-    const { schema } = post.requestBody.content['application/json'];
+    const { schema, example } = post.requestBody.content['application/json'];
+    expect(WebhookPayload.parse(example)).toMatchObject({ ...example, event });
     const payload = document.components.schemas[schema.$ref.split('/').at(-1)!];
     expect(payload.properties.event.enum).toContain(event);
   }
@@ -239,8 +240,6 @@ test('the examples match their schemas', () => {
   expect(Webhook.parse(examples.webhook)).toEqual(examples.webhook);
   expect(DeliveryWithAttempts.parse(examples.deliveryWithAttempts)).toEqual(examples.deliveryWithAttempts);
   expect(Replay.parse(examples.replay)).toEqual(examples.replay);
-  for (const payload of [examples.payload, examples.orderPayload])
-    expect(WebhookPayload.parse(payload)).toEqual(payload);
 });
 
 test('the document does not break clients of the committed one', () => {

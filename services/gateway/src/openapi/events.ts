@@ -1,4 +1,5 @@
-import { type WebhookEventType, OrderEventType } from '@cpg/contracts';
+import { EXAMPLE_OF_WEBHOOK, exampleMessage, OrderEventType, type WebhookEventType } from '@cpg/contracts';
+import { payloadOf } from './examples.ts';
 
 const WHEN: Record<WebhookEventType, string> = {
   'order:created': 'A new order was created.',
@@ -63,25 +64,29 @@ const MAC_HEX = 'a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b3968
 const MAC_BASE64 = 'pMH14NKzloekwfXg0rOWh6TB9eDSs5aHpMH14NKzloc=';
 const EVENT_ID = 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H';
 
-const HEADERS = [
-  header(
-    'x-signature',
-    'The Unix time of this attempt in seconds, and the HMAC-SHA256 over `<x-idempotency-key>.<t>.<raw body>` in hexadecimal: one `v1` per valid secret.',
-    `t=1769861074,v1=${MAC_HEX}`,
-    { type: 'string', pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
-  ),
-  header('x-timestamp', 'When the event happened, in Unix milliseconds: `timestamp` of the body.', '1769861074000'),
-  header('x-idempotency-key', 'The id of the event: the same on every attempt, redelivery and replay.', EVENT_ID),
-  header('x-sequence', 'The number of the event on its order or payment. A higher one is newer.', '2'),
-  header('x-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S'),
-  header('webhook-id', 'Standard Webhooks: equal to `x-idempotency-key`.', EVENT_ID),
-  header('webhook-timestamp', 'Standard Webhooks: the Unix time of this attempt in seconds.', '1769861074'),
-  header(
-    'webhook-signature',
-    'Standard Webhooks: the same HMAC in base64, one `v1,...` per valid secret, separated by spaces.',
-    `v1,${MAC_BASE64}`,
-  ),
-];
+const headersOf = ({ time, sequence }: { time: string; sequence: string }) => {
+  const atMs = Date.parse(time);
+  const attemptAt = String(atMs / 1_000);
+  return [
+    header(
+      'x-signature',
+      'The Unix time of this attempt in seconds, and the HMAC-SHA256 over `<x-idempotency-key>.<t>.<raw body>` in hexadecimal: one `v1` per valid secret.',
+      `t=${attemptAt},v1=${MAC_HEX}`,
+      { type: 'string', pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
+    ),
+    header('x-timestamp', 'When the event happened, in Unix milliseconds: `timestamp` of the body.', String(atMs)),
+    header('x-idempotency-key', 'The id of the event: the same on every attempt, redelivery and replay.', EVENT_ID),
+    header('x-sequence', 'The number of the event on its order or payment. A higher one is newer.', sequence),
+    header('x-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S'),
+    header('webhook-id', 'Standard Webhooks: equal to `x-idempotency-key`.', EVENT_ID),
+    header('webhook-timestamp', 'Standard Webhooks: the Unix time of this attempt in seconds.', attemptAt),
+    header(
+      'webhook-signature',
+      'Standard Webhooks: the same HMAC in base64, one `v1,...` per valid secret, separated by spaces.',
+      `v1,${MAC_BASE64}`,
+    ),
+  ];
+};
 
 const RESPONSES = {
   '2XX': { description: 'The event was received.' },
@@ -98,13 +103,14 @@ const operationOf = (event: WebhookEventType) => {
     description: WHEN[event],
     tags: ['Events'],
     security: [],
-    parameters: HEADERS,
+    parameters: headersOf(exampleMessage(EXAMPLE_OF_WEBHOOK[event])),
     requestBody: {
       required: true,
       description: 'The event, and the object right after it. The bytes are the same on every attempt.',
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${isOrder ? 'OrderWebhookPayload' : 'PaymentWebhookPayload'}` },
+          example: payloadOf(event),
         },
       },
     },

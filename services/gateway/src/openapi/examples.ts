@@ -1,17 +1,20 @@
-import type {
-  Delivery,
-  DeliveryWithAttempts,
-  HistoryEntry,
-  Merchant,
-  MerchantCreateOrderDto,
-  Order,
-  Payment,
-  PaymentPageSettings,
-  PaymentPageSettingsDto,
-  ProviderPayment,
-  Refund,
-  Replay,
-  Webhook,
+import {
+  type Delivery,
+  type DeliveryWithAttempts,
+  EXAMPLE_OF_WEBHOOK,
+  exampleMessage,
+  type HistoryEntry,
+  type Merchant,
+  type MerchantCreateOrderDto,
+  type Order,
+  type Payment,
+  type PaymentPageSettings,
+  type PaymentPageSettingsDto,
+  type ProviderPayment,
+  type Refund,
+  type Replay,
+  type Webhook,
+  type WebhookEventType,
   WebhookPayload,
 } from '@cpg/contracts';
 
@@ -185,18 +188,15 @@ export const webhook: Webhook = {
 
 export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=';
 
-export const payload: WebhookPayload = {
-  event: 'payment:applied',
-  data: payment,
-  object_type: 'payment',
-  timestamp: 1_769_861_074_000,
-};
-
-export const orderPayload: WebhookPayload = {
-  event: 'order:created',
-  data: order,
-  object_type: 'order',
-  timestamp: 1_769_860_800_000,
+/** The body of a webhook event, from the example of its message. */
+export const payloadOf = (event: WebhookEventType): WebhookPayload => {
+  const { time, data } = exampleMessage(EXAMPLE_OF_WEBHOOK[event]);
+  return WebhookPayload.parse({
+    event,
+    data: data.resource,
+    object_type: event.split(':')[0],
+    timestamp: Date.parse(time),
+  });
 };
 
 export const delivery: Delivery = {
@@ -206,9 +206,9 @@ export const delivery: Delivery = {
   event_type: 'payment:applied',
   status: 'pending',
   attempt_count: 1,
-  next_attempt_at: '2026-01-31T12:04:39.512Z',
-  created_at: '2026-01-31T12:04:34.021Z',
-  updated_at: '2026-01-31T12:04:34.512Z',
+  next_attempt_at: '2026-01-31T12:08:15.512Z',
+  created_at: '2026-01-31T12:08:10.021Z',
+  updated_at: '2026-01-31T12:08:10.512Z',
 };
 
 export const deliveryWithAttempts: DeliveryWithAttempts = {
@@ -217,13 +217,13 @@ export const deliveryWithAttempts: DeliveryWithAttempts = {
     {
       number: 1,
       outcome: 'refused',
-      started_at: '2026-01-31T12:04:34.023Z',
+      started_at: '2026-01-31T12:08:10.023Z',
       duration_ms: 487,
       status_code: 503,
       response: 'down for maintenance',
     },
   ],
-  payload,
+  payload: payloadOf('payment:applied'),
 };
 
 export const replayWebhook = { from_date: '2026-01-31T00:00:00Z', to_date: '2026-02-01T00:00:00Z' };

@@ -1,12 +1,13 @@
 import { newUlid } from '@cpg/runtime';
 import { ulid } from 'ulid';
 import type { Scope } from '../keys/scopes.ts';
-import { payload } from '../openapi/examples.ts';
+import { payloadOf } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 
 const EVENTS = ['order:paid', 'payment:applied'];
 const DAY = '2026-01-31';
+const payload = payloadOf('payment:applied');
 
 let gateway: TestGateway;
 let shop: TestMerchant;

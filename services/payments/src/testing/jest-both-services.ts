@@ -35,11 +35,13 @@ export type BothServices = ReturnType<typeof startBothServices>;
 /** Orders and payments with streams in memory and no read models. Calls between them may be lost, and messages stay in
  *  flight until they are delivered. */
 export const startBothServices = ({
+  instruction = PAGE,
   log = createLogger({ name: 'both', level: 'silent' }),
-}: { readonly log?: Logger } = {}) => {
+}: { readonly instruction?: AssignedInstruction; readonly log?: Logger } = {}) => {
   let clock = Date.parse('2026-01-31T12:00:00.000Z');
-  /** Never returns the same instant twice. */
-  const now = () => new Date((clock += 1));
+  let tickMs = 1;
+  /** Never returns the same instant twice, unless the clock is stopped. */
+  const now = () => new Date((clock += tickMs));
   let price = '1';
   let smallestPayableMinor: string | undefined;
   const streams = memoryStreams();
@@ -54,7 +56,7 @@ export const startBothServices = ({
   const payments = paymentsService({
     streams,
     now,
-    smallestPayableMinor: () => smallestPayableMinor,
+    instruction: () => withSmallestPayable(instruction, smallestPayableMinor),
     http: calls.clientOf(() => orders.app, 'payments'),
     log,
   });
@@ -73,6 +75,8 @@ export const startBothServices = ({
     /** For later orders: a rest below it settles them. */
     setSmallestPayable: (minor: string | undefined) => void (smallestPayableMinor = minor),
     minutesAgo: (minutes: number) => new Date(clock - minutes * 60_000).toISOString(),
+    /** Sets the clock to an instant, at which it stays until it is set again. */
+    stopClockAt: (instant: string) => void ([clock, tickMs] = [Date.parse(instant), 0]),
     passMinutes: (minutes: number) => void (clock += minutes * 60_000),
     orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(orders.app, method, url, body),
     payments: (method: 'POST', url: string, body: object) => inject(payments.app, method, url, body),
@@ -142,7 +146,7 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
     rateLockMaxMinutes: 1_440,
     toleranceBpsOf: async () => 0,
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
-    rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
+    rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'kraken', quotedAt }) },
     now,
     endsBy: now,
     log,
@@ -172,7 +176,7 @@ const FEES = FeeSchedule.parse({
 /** The chain behind the payment page of every order. */
 export const SHOWN_CHAIN = 'eip155:1';
 
-const instructionWith = (smallestPayableMinor: string | undefined): AssignedInstruction => ({
+const PAGE: AssignedInstruction = {
   rail: 'gateway_pay',
   currency: 'USDC',
   provider: 'sandbox',
@@ -187,10 +191,14 @@ const instructionWith = (smallestPayableMinor: string | undefined): AssignedInst
       decimals: 6,
       requiredConfirmations: 12,
       derivation: { fingerprint: '3442193e', path: '0/17' },
-      ...(smallestPayableMinor && { smallestPayableMinor }),
     },
   ],
-});
+};
+
+const withSmallestPayable = (instruction: AssignedInstruction, minor: string | undefined): AssignedInstruction =>
+  minor !== undefined && instruction.rail === 'gateway_pay'
+    ? { ...instruction, deposits: instruction.deposits!.map((each) => ({ ...each, smallestPayableMinor: minor })) }
+    : instruction;
 
 const notCalled = async () => {
   throw new Error('not called here');
@@ -199,10 +207,10 @@ const notCalled = async () => {
 const paymentsService = ({
   streams,
   now,
-  smallestPayableMinor,
+  instruction,
   http,
   log,
-}: ServiceOptions & { readonly smallestPayableMinor: () => string | undefined }) => {
+}: ServiceOptions & { readonly instruction: () => AssignedInstruction }) => {
   const { client, readModel } = streams;
   const handler = withPaymentLog(streams.payments, log);
   const commands = paymentCommands({ handler, project: async () => {} });
@@ -219,7 +227,7 @@ const paymentsService = ({
     sandbox: true,
     gate: { waitUntilOpen: async () => {} },
     availability: notCalled,
-    instructions: async () => ({ instructions: [instructionWith(smallestPayableMinor())] }),
+    instructions: async () => ({ instructions: [instruction()] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,

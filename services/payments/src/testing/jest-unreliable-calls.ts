@@ -4,7 +4,7 @@ import type { buildApp } from '../app.ts';
 import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 
 /** What happens to a call between the services. */
-export type CallFate = 'delivered' | 'request lost' | 'response lost';
+export type CallFate = 'delivered' | 'request lost' | 'request timed out' | 'response lost';
 
 export type Answer = { readonly status: number; readonly body: never };
 
@@ -20,6 +20,8 @@ export const unreliableCalls = () => {
         const fate = fates.shift() ?? 'delivered';
         const unavailable = new AppError('dependency_unavailable', fate);
         if (fate === 'request lost') throw unavailable;
+        if (fate === 'request timed out')
+          throw new AppError('dependency_unavailable', fate, { cause: new DOMException(fate, 'TimeoutError') });
         const answer = await inject(target(), method, url, body, TOKENS[caller][0]);
         if (fate === 'response lost') throw unavailable;
         if (answer.status >= 400) {

@@ -1,7 +1,13 @@
-import type { PaymentMessage } from '../../topics.ts';
+import type { PaymentMessage } from '../topics.ts';
 import {
   appliedPayment,
+  ASSET,
   BLOCK,
+  confirmedPayment,
+  LATER_BLOCK,
+  LATER,
+  MINED_AGAIN,
+  orphanedPayment,
   failedPayment,
   MERCHANT,
   ORDER,
@@ -16,11 +22,14 @@ import {
   TX,
 } from './values.ts';
 
-type Examples = { [T in PaymentMessage['type']]: Extract<PaymentMessage, { type: T }>['data'] };
+type Examples = {
+  [T in PaymentMessage['type']]: Pick<PaymentMessage, 'sequence'> & Extract<PaymentMessage, { type: T }>['data'];
+};
 
-/** An example of `data` for every message of a payment: change and resource. */
+/** An example of every message of a payment: its sequence, change and resource, as those of orders. */
 export const PAYMENT_EXAMPLES: Examples = {
   'payment.received': {
+    sequence: '0',
     change: {
       paymentId: PAYMENT,
       merchantId: MERCHANT,
@@ -32,35 +41,55 @@ export const PAYMENT_EXAMPLES: Examples = {
       feeMinor: '140300',
       feeSchedule: '1',
       confirmed: false,
+      asset: ASSET,
       txHash: TX,
-      confirmations: 0,
+      block: BLOCK,
+      confirmations: 1,
       seenAt: SEEN,
       at: SEEN,
     },
     resource: payment(),
   },
-  'payment.confirmed': { change: { confirmations: 20, at: PAID }, resource: payment({ confirmations: 20 }) },
+  'payment.confirmed': {
+    sequence: '1',
+    change: { confirmations: 20, seenAt: SEEN, at: PAID },
+    resource: confirmedPayment(),
+  },
   'payment.block_changed': {
-    change: { block: BLOCK, confirmations: 1, seenAt: SEEN, blockChanges: 1, at: PAID },
-    resource: payment({ confirmations: 1, block: BLOCK, updated_at: PAID }),
+    sequence: '1',
+    change: { block: LATER_BLOCK, confirmations: 1, seenAt: SEEN, blockChanges: 1, at: MINED_AGAIN },
+    resource: payment({ block: LATER_BLOCK, updated_at: MINED_AGAIN }),
   },
   'payment.applied': {
+    sequence: '2',
     change: { orderId: ORDER, appliedMinor: '14030000', unappliedMinor: '0', at: PAID },
     resource: appliedPayment(),
   },
   'payment.orphaned': {
-    change: { orphanReason: 'late', at: PAID },
-    resource: payment({ status: 'orphan', orphan_reason: 'late' }),
+    sequence: '2',
+    change: { orphanReason: 'canceled', at: LATER },
+    resource: orphanedPayment(),
   },
   'payment.failed': {
-    change: { failureReason: 'dropped from the chain', at: PAID },
+    sequence: '1',
+    change: { failureReason: 'dropped from the chain', seenAt: SEEN, at: PAID },
     resource: failedPayment(),
   },
   'payment.reinstated': {
-    change: { sighting: 2, seenAt: SEEN, confirmed: false, at: PAID },
-    resource: payment({ updated_at: PAID }),
+    sequence: '2',
+    change: {
+      sighting: 2,
+      seenAt: SEEN,
+      confirmed: false,
+      confirmations: 1,
+      block: LATER_BLOCK,
+      blockChanges: 1,
+      at: LATER,
+    },
+    resource: payment({ block: LATER_BLOCK, updated_at: LATER }),
   },
   'payment.refunded': {
+    sequence: '3',
     change: {
       refundId: REFUND,
       amountMinor: '14030000',
@@ -71,6 +100,7 @@ export const PAYMENT_EXAMPLES: Examples = {
     resource: refundedPayment(),
   },
   'payment.assigned': {
+    sequence: '2',
     change: {
       merchantId: MERCHANT,
       orderId: ORDER,
@@ -78,9 +108,9 @@ export const PAYMENT_EXAMPLES: Examples = {
       by: 'ana',
       sighting: 2,
       seenAt: SEEN,
-      confirmedAt: PAID,
+      confirmedAt: SEEN,
       at: REFUNDED,
     },
-    resource: payment({ updated_at: REFUNDED }),
+    resource: confirmedPayment({ updated_at: REFUNDED }),
   },
 };

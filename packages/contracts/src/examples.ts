@@ -1,0 +1,38 @@
+import { ORDER_EXAMPLES } from './examples/order-events.ts';
+import { PAYMENT_EXAMPLES } from './examples/payment-events.ts';
+import { MERCHANT, ORDER, PAYMENT } from './examples/values.ts';
+import type { WebhookEventType } from './resources/webhook.ts';
+import { type DomainMessage, schemaIdOf } from './topics.ts';
+
+const EXAMPLES = { ...ORDER_EXAMPLES, ...PAYMENT_EXAMPLES };
+
+/** An example of a whole message. */
+export const exampleMessage = <T extends DomainMessage['type']>(type: T) => {
+  const { sequence, ...data } = EXAMPLES[type];
+  return {
+    specversion: '1.0' as const,
+    id: 'evt_01KGA4T3G6Z5Y7X9W1V3T5R7Q9',
+    source: type.startsWith('order.') ? '/orders' : '/payments',
+    type,
+    subject: type.startsWith('order.') ? ORDER : PAYMENT,
+    time: EXAMPLES[type].change.at,
+    datacontenttype: 'application/json' as const,
+    dataschema: schemaIdOf(type),
+    sequence,
+    correlationid: 'req_01KGA4S9HNRV4Q0K2M8B6D1C3F',
+    causationid: 'evt_01KGA4T2B4A6C8E0G2J4M6P8R0',
+    merchantid: MERCHANT,
+    orderid: ORDER,
+    data,
+  };
+};
+
+/** The message whose example stands for a webhook event. */
+export const EXAMPLE_OF_WEBHOOK = {
+  'order:created': 'order.created',
+  'order:updated': 'order.payment_received',
+  'order:paid': 'order.paid',
+  'payment:applied': 'payment.applied',
+  'payment:failed': 'payment.failed',
+  'payment:refunded': 'payment.refunded',
+} as const satisfies Record<WebhookEventType, DomainMessage['type']>;
