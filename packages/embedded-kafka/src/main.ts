@@ -23,7 +23,7 @@ const advertisedPort = KAFKA_ADVERTISED_PORT && parsePort('KAFKA_ADVERTISED_PORT
 let stop = async () => {}; // replaced once the broker runs
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
-    // Exiting early loses nothing but open transactions: everything else that was acknowledged is committed.
+    // Exiting early loses nothing: everything that was acknowledged is committed.
     setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
     void stop().then(() => process.exit(0));
   });

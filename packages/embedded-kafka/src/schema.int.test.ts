@@ -18,7 +18,7 @@ test('data of a later schema version is refused and not changed', async () => {
   await (await start()).stop();
   await execute(database.url, 'update kafka.format set version = 99');
   await expect(start()).rejects.toThrow(UnsupportedSchemaVersion);
-  await expect(start()).rejects.toThrow(/schema version 99.*supports version 3/);
+  await expect(start()).rejects.toThrow(/schema version 99.*supports version 4/);
 });
 
 test('data of schema version 1 is migrated', async () => {
@@ -63,7 +63,7 @@ test('an open transaction of an earlier version, with offsets in it, can be comm
   await after.stop();
 });
 
-test('data of schema version 2 is migrated, and its open transactions continue', async () => {
+test('data of schema version 3 is migrated, and its open transactions continue', async () => {
   const before = await start();
   const admin = clientOf(before.brokers).admin();
   await admin.connect();
@@ -75,26 +75,30 @@ test('data of schema version 2 is migrated, and its open transactions continue',
   await sendInTransaction(raw, producer, topic, { values: ['kept'] });
   raw.close();
   await before.stop();
-  await execute(database.url, TO_VERSION_2);
+  await execute(database.url, TO_VERSION_3);
   const after = await start(before.port);
   const again = await RawClient.connect(after.brokers);
-  expect(await sendInTransaction(again, producer, topic, { sequence: 1, values: ['new'] })).toEqual({
-    error: 0,
-    baseOffset: 1,
-  });
+  const next = { error: 0, baseOffset: 1 };
+  expect(await sendInTransaction(again, producer, topic, { sequence: 1, values: ['new'] })).toEqual(next);
   expect(await endTransaction(again, producer, true)).toBe(0);
   expect(await readValues(clientOf(after.brokers), topic, 2)).toEqual(['kept', 'new']);
   again.close();
   await after.stop();
 });
 
-const TO_VERSION_2 = `
-  drop table kafka.log_reservation;
-  alter table kafka.format drop writer;
-  update kafka.format set version = 2;`;
+/** After a clean stop. */
+const TO_VERSION_3 = `
+  create table kafka.log_reservation (
+    topic_id int not null references kafka.topic on delete cascade,
+    partition int not null,
+    reserved_until bigint not null,
+    primary key (topic_id, partition)
+  );
+  insert into kafka.log_reservation select id, 0, 1 from kafka.topic;
+  alter table kafka.format add writer uuid;
+  update kafka.format set version = 3;`;
 
 const TO_VERSION_1 = `
-  ${TO_VERSION_2}
   alter table kafka.producer drop open_since;
   drop table kafka.transaction, kafka.aborted_transaction, kafka.transaction_offset;
   update kafka.format set version = 1;`;

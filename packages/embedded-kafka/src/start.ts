@@ -53,19 +53,18 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   const reads = new pg.Pool({ connectionString: databaseUrl, max: READ_CONNECTIONS, query_timeout: READ_TIMEOUT_MS });
   reads.on('error', () => {}); // the pool replaces broken idle connections
   let clusterId = '';
-  const writer: StorageWriter = new StorageWriter({
+  const writer = new StorageWriter({
     databaseUrl,
     lockWaitMs: settings.lockWaitMs,
     log,
     load: async (db) => {
       clusterId = await prepareSchema(db);
-      await logWriter.load(db);
+      await catalogue.load(db);
     },
-    storeUnwritten: (db) => logWriter.storeUnwritten(db),
     onLost: () => logWriter.onSessionLost(),
   });
-  const logWriter: LogWriter = new LogWriter(writer, catalogue, new TailCache(settings.tailCacheBytes));
-  const logReader = new LogReader(reads, () => logWriter.flush());
+  const logWriter = new LogWriter(writer, catalogue, new TailCache(settings.tailCacheBytes));
+  const logReader = new LogReader(reads);
   const topics = new TopicStore(writer, catalogue);
   const offsets = new OffsetStore(writer, reads, catalogue);
   const groups = new GroupCoordinator(offsets, settings);
@@ -74,8 +73,6 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
     await listener.close();
     groups.close();
     transactions.close();
-    // Without it, the next start aborts the open transactions.
-    void logWriter.close().catch(() => {});
     await writer.stop();
     await reads.end();
   };

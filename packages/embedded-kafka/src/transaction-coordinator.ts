@@ -1,3 +1,4 @@
+import { wallClockMs } from '@cpg/core';
 import { KafkaError, StorageUnavailable, errorCode } from './errors.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { LogWriter } from './storage/log-writer.ts';
@@ -10,6 +11,7 @@ import {
   isSameOngoing,
   startProducer,
   transactionTimeouts,
+  withPartitions,
 } from './storage/transaction.ts';
 
 /** Longer ids do not fit into a PostgreSQL index. */
@@ -20,9 +22,7 @@ export interface TransactionLimits {
   readonly transactionCheckMs: number;
 }
 
-/** Coordinates transactions.
- *  A method resolves once the new state and its markers in the logs are committed, together.
- *  Only further partitions of a transaction may be stored later. */
+/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together. */
 export class TransactionCoordinator {
   private readonly log: LogWriter;
   private readonly writer: StorageWriter;
@@ -65,7 +65,10 @@ export class TransactionCoordinator {
 
   /** Begins a transaction, or adds partitions to the ongoing one. */
   addPartitions = (producer: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> =>
-    this.log.addPartitions(producer, partitions);
+    this.log.commitChange((commit) => {
+      const current = commit.requireTransaction(producer);
+      commit.saveTransaction(withPartitions(current, partitions, wallClockMs()));
+    });
 
   /** Ends the transaction. Idempotent, because the client retries when a response is lost. */
   end = (producer: ProducerIdentity, commitTransaction: boolean): Promise<void> =>

@@ -17,8 +17,7 @@ interface Stored {
 const FORMAT_2_FROM = 3;
 const ZSTD_FROM = 7;
 
-/** Stores record batches. Every value of `acks` acknowledges once `LogWriter.append` does, except 0: that gets no
- *  response. */
+/** Stores record batches. Every value of `acks` acknowledges after the commit, except 0: that gets no response. */
 export const produce: Api = {
   key: 0,
   name: 'Produce',

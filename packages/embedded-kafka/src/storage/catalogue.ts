@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { KafkaError, StorageUnavailable, errorCode } from '../errors.ts';
-import { type FindPartition, loadTopics, loadTransactions } from './load-catalogue.ts';
+import { loadTopics, loadTransactions } from './load-catalogue.ts';
 import { type Partition, type Topic, notifyReaders } from './partition.ts';
 import type { Transaction } from './transaction.ts';
 
-/** All topics and transactions in memory. */
+/** All topics and transactions in memory. They hold committed state only. */
 export class Catalogue {
   private readonly topics = new Map<string, Topic>();
   /** By transactional id. */
@@ -38,10 +38,9 @@ export class Catalogue {
     topic.partitions.forEach(notifyReaders);
   }
 
-  /** Replaces everything with the stored state. With `keepEnds`, no log ends before its end in memory; it needs that
-   *  nobody else has written meanwhile. */
-  async load(db: ClientBase, { keepEnds }: { keepEnds: boolean }): Promise<void> {
-    const topics = await loadTopics(db, keepEnds ? this.partitionsById() : () => undefined);
+  /** Replaces everything with the stored state. */
+  async load(db: ClientBase): Promise<void> {
+    const topics = await loadTopics(db);
     const transactions = await loadTransactions(db);
     const replaced = this.allPartitions();
     this.topics.clear();
@@ -49,10 +48,5 @@ export class Catalogue {
     this.transactions.clear();
     for (const transaction of transactions) this.transactions.set(transaction.id, transaction);
     replaced.forEach(notifyReaders);
-  }
-
-  private partitionsById(): FindPartition {
-    const topics = new Map(this.allTopics().map(({ id, partitions }) => [id, partitions]));
-    return (topicId, index) => topics.get(topicId)?.[index];
   }
 }

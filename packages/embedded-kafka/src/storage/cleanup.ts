@@ -159,11 +159,7 @@ const expireProducers = ({ catalogue, writer }: CleanupOptions): Promise<void> =
          and used_at < now() - interval '${PRODUCER_IDLE}'
        returning t.name, partition, producer_id::float8 as producer_id`,
     );
-    for (const row of rows) {
-      const partition = catalogue.partition(row.name, row.partition);
-      // It may have begun to write again during the query.
-      if (!partition?.openTransactions.has(row.producer_id)) partition?.producers.delete(row.producer_id);
-    }
+    for (const row of rows) catalogue.partition(row.name, row.partition)?.producers.delete(row.producer_id);
   });
 
 const expireTransactions = ({ catalogue, writer }: CleanupOptions): Promise<void> =>

@@ -15,13 +15,9 @@ export class CommitStatement {
   private readonly batches = columns(8);
   private readonly records: Buffer[] = [];
   private recordBytes = 0;
-  // A statement may change a row only once.
-  /** By partition and producer id. */
-  private readonly producers = new Map<string, Row>();
-  private readonly reservations = columns(3);
+  private readonly producers = columns(6);
   private readonly aborted = columns(5);
-  /** By transactional id. */
-  private readonly transactions = new Map<string, Row>();
+  private readonly transactions = columns(7);
 
   /** `log` is the state after the batch. */
   addBatch(baseOffset: number, log: PendingLog, bytes: Buffer): void {
@@ -36,13 +32,8 @@ export class CommitStatement {
   /** `open` has the first offset of each open transaction, by producer id. */
   addProducers({ topic, index }: Partition, producers: Map<number, ProducerState>, open: Map<number, number>): void {
     for (const [id, { epoch, batches }] of producers) {
-      const row = [topic.id, index, id, epoch, JSON.stringify(batches), open.get(id) ?? null];
-      this.producers.set(`${topic.id}/${index}/${id}`, row);
+      push(this.producers, [topic.id, index, id, epoch, JSON.stringify(batches), open.get(id) ?? null]);
     }
-  }
-
-  addReservation({ topic, index }: Partition, reservedUntil: number): void {
-    push(this.reservations, [topic.id, index, reservedUntil]);
   }
 
   addAborted({ topic, index }: Partition, producerId: number, first: number, last: number): void {
@@ -50,42 +41,30 @@ export class CommitStatement {
   }
 
   addTransaction({ id, producerId, epoch, timeoutMs, state, startedAt, partitions }: Transaction): void {
-    this.transactions.set(id, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
+    push(this.transactions, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
   }
 
-  /** Null if there is nothing to store.
-   *  With `async`, the commit of batches does not wait for the disk.
-   *  A later commit of the session that waits does so for both. */
-  build({ async } = { async: false }): Statement | null {
-    const { batches, aborted, reservations } = this;
-    const transactions = columnsOf(7, this.transactions.values());
-    if ([batches, transactions, reservations].every(([first]) => first!.length === 0)) return null;
+  /** Null if there is nothing to store. */
+  build(): Statement | null {
+    if (this.records.length === 0 && this.transactions[0]!.length === 0) return null;
     const records = Buffer.concat(this.records, this.recordBytes);
-    const producers = columnsOf(6, this.producers.values());
-    const values = [...batches, records, ...producers, ...aborted, ...transactions, ...reservations];
-    return async ? { name: 'append-async', text: APPEND_ASYNC, values } : { name: 'append', text: APPEND, values };
+    const values = [...this.batches, records, ...this.producers, ...this.aborted, ...this.transactions];
+    return { name: 'append', text: APPEND, values };
   }
 }
 
-type Row = (number | string | null)[];
-type Columns = Row[];
+type Columns = (number | string | null)[][];
 
 const columns = (count: number): Columns => Array.from({ length: count }, () => []);
 
 const push = <T>(to: T[][], row: T[]): void => row.forEach((value, column) => to[column]!.push(value));
 
-const columnsOf = (count: number, rows: Iterable<Row>): Columns => {
-  const result = columns(count);
-  for (const row of rows) push(result, row);
-  return result;
-};
-
-const append = (filter: string) => `
+const APPEND = `
   with appended as (
     insert into kafka.batch (topic_id, partition, base_offset, last_offset, max_timestamp, position, records)
     select topic_id, partition, base_offset, last_offset, max_timestamp, position, substring($9::bytea from first for length)
     from unnest($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::int[])
-      as b(topic_id, partition, base_offset, last_offset, max_timestamp, position, first, length)${filter}
+      as b(topic_id, partition, base_offset, last_offset, max_timestamp, position, first, length)
   ), produced as (
     insert into kafka.producer (topic_id, partition, producer_id, epoch, batches, open_since)
     select * from unnest($10::int[], $11::int[], $12::bigint[], $13::int[], $14::jsonb[], $15::bigint[])
@@ -94,18 +73,9 @@ const append = (filter: string) => `
   ), aborted as (
     insert into kafka.aborted_transaction (topic_id, partition, producer_id, first_offset, last_offset)
     select * from unnest($16::int[], $17::int[], $18::bigint[], $19::bigint[], $20::bigint[])
-  ), reserved as (
-    insert into kafka.log_reservation (topic_id, partition, reserved_until)
-    select * from unnest($28::int[], $29::int[], $30::bigint[])
-    on conflict (topic_id, partition) do update set reserved_until = excluded.reserved_until
   )
   insert into kafka.transaction (id, producer_id, epoch, timeout_ms, state, started_at, partitions, groups)
   select *, '[]'::jsonb from unnest($21::text[], $22::bigint[], $23::int[], $24::int[], $25::text[], $26::bigint[], $27::jsonb[])
   on conflict (id) do update set
     producer_id = excluded.producer_id, epoch = excluded.epoch, timeout_ms = excluded.timeout_ms, state = excluded.state,
     started_at = excluded.started_at, partitions = excluded.partitions, used_at = now()`;
-
-const APPEND = append('');
-// The setting ends with the statement's transaction.
-const APPEND_ASYNC = append(`
-    where (select set_config('synchronous_commit', 'off', true)) = 'off'`);

@@ -27,11 +27,6 @@ export class GroupCommit<Item, Result> {
     this.maxSize = maxSize;
   }
 
-  /** Whether no item is waiting or being committed. */
-  get isIdle(): boolean {
-    return !this.running && this.waiting.length === 0;
-  }
-
   submit(item: Item): Promise<Result> {
     return new Promise<Result>((done, fail) => {
       this.waiting.push({ item, done, fail });

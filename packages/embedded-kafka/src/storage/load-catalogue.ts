@@ -1,15 +1,11 @@
 import type { ClientBase } from 'pg';
-import { type Partition, type Topic, emptyPartition } from './partition.ts';
+import { type Topic, emptyPartition } from './partition.ts';
 import type { ProducerState } from './producers.ts';
 import type { TopicConfig } from './topic-config.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Finds a partition by the id of its topic and its index. */
-export type FindPartition = (topicId: number, index: number) => Partition | undefined;
-
-/** Loads all topics with their partitions and the producers that wrote to them. A log ends after every offset that a
- *  client may have seen: at the end that `seen` has in memory, or where the reservation ends. */
-export const loadTopics = async (db: ClientBase, seen: FindPartition): Promise<Topic[]> => {
+/** Loads all topics with their partitions and the producers that wrote to them. */
+export const loadTopics = async (db: ClientBase): Promise<Topic[]> => {
   const partitions = await db.query<PartitionRow>(LOAD_PARTITIONS);
   const producers = await db.query<ProducerRow>(LOAD_PRODUCERS);
   const topics = new Map<number, Topic>();
@@ -17,15 +13,10 @@ export const loadTopics = async (db: ClientBase, seen: FindPartition): Promise<T
     const { topic_id: id, name, config } = row;
     const topic: Topic = topics.get(id) ?? { id, name, config, partitions: [] };
     topics.set(id, topic);
-    const storedEnd = Math.max(row.log_start, (row.last_offset ?? -1) + 1);
-    const reservedUntil = row.reserved_until ?? 0;
-    const logEnd = Math.max(storedEnd, seen(id, row.partition)?.logEnd ?? reservedUntil);
     topic.partitions.push({
       ...emptyPartition(topic, row.partition),
       logStart: row.log_start,
-      logEnd,
-      reservedUntil,
-      gap: { start: storedEnd, end: logEnd },
+      logEnd: Math.max(row.log_start, (row.last_offset ?? -1) + 1),
       position: row.position ?? 0,
       maxTimestamp: row.max_timestamp ?? -1,
       lastAbortOffset: row.last_aborted ?? -1,
@@ -50,7 +41,6 @@ interface PartitionRow {
   readonly config: Partial<TopicConfig>;
   readonly partition: number;
   readonly log_start: number;
-  readonly reserved_until: number | null;
   readonly last_offset: number | null;
   readonly position: number | null;
   readonly max_timestamp: number | null;
@@ -67,14 +57,12 @@ interface ProducerRow extends ProducerState {
 // `pg` returns bigint as a string and float8 as a number. All values are below 2^53.
 const LOAD_PARTITIONS = `
   select t.id as topic_id, t.name, t.config, p.partition, coalesce(s.log_start, 0)::float8 as log_start,
-         r.reserved_until::float8 as reserved_until,
          b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp,
          (select max(a.last_offset) from kafka.aborted_transaction a
           where a.topic_id = t.id and a.partition = p.partition)::float8 as last_aborted
   from kafka.topic t
   cross join lateral generate_series(0, t.partitions - 1) as p(partition)
   left join kafka.log_start s on s.topic_id = t.id and s.partition = p.partition
-  left join kafka.log_reservation r on r.topic_id = t.id and r.partition = p.partition
   left join lateral (
     select last_offset, position, max_timestamp from kafka.batch
     where topic_id = t.id and partition = p.partition order by last_offset desc limit 1

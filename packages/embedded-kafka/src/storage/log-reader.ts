@@ -16,23 +16,19 @@ export interface AbortedTransaction {
 /** Reads the logs, from memory or from the database. Every method throws StorageUnavailable when a query fails. */
 export class LogReader {
   private readonly pool: Pool;
-  private readonly flush: () => Promise<void>;
 
-  /** `flush` stores the rows of the records that are visible already. */
-  constructor(pool: Pool, flush: () => Promise<void> = async () => {}) {
+  constructor(pool: Pool) {
     this.pool = pool;
-    this.flush = flush;
   }
 
   /** Whole batches from the one with `offset` to the last one before `end`. Returns about `maxBytes` of them, at least
    *  one. */
   async read(partition: Partition, offset: number, maxBytes: number, end = partition.logEnd): Promise<Buffer[]> {
-    const from = afterGap(partition, offset);
-    if (from >= end) return [];
-    const cached = readCached(partition.tail, from, maxBytes);
+    if (offset >= end) return [];
+    const cached = readCached(partition.tail, offset, maxBytes);
     if (cached) return end < partition.logEnd ? cached.filter((batch) => baseOffsetOf(batch) < end) : cached;
     const limits = [Math.min(maxBytes, MAX_READ_BYTES), MAX_READ_ROWS];
-    const rows = await this.query<{ records: Buffer }>(READ, [...idOf(partition), from, end, ...limits], 'page');
+    const rows = await this.query<{ records: Buffer }>(READ, [...idOf(partition), offset, end, ...limits], 'page');
     return rows.map(({ records }) => records);
   }
 
@@ -49,7 +45,7 @@ export class LogReader {
 
   /** The log start that keeps every batch since `timestamp` (ms). */
   async startForRetentionTime(partition: Partition, timestamp: number): Promise<number> {
-    const { logEnd } = partition; // read first: the query may not see batches that are appended meanwhile
+    const { logEnd } = partition; // read first: the query does not see batches that are appended meanwhile
     return (await this.firstBatchAtOrAfter(partition, timestamp)) ?? logEnd;
   }
 
@@ -60,7 +56,6 @@ export class LogReader {
   }
 
   private async baseOffset(text: string, values: number[]): Promise<number | null> {
-    await this.flush();
     const rows = await this.query<{ base_offset: number }>(text, values);
     return rows[0]?.base_offset ?? null;
   }
@@ -73,10 +68,6 @@ export class LogReader {
     }
   }
 }
-
-/** The offset, or the end of the gap that it is in. Nothing is stored there, so the cache has all that follows. */
-const afterGap = ({ gap }: Partition, offset: number): number =>
-  offset >= gap.start && offset < gap.end ? gap.end : offset;
 
 const idOf = ({ topic, index }: Partition): [topicId: number, index: number] => [topic.id, index];
 

@@ -11,19 +11,15 @@ export interface Topic {
   readonly partitions: Partition[];
 }
 
-/** The visible state of one log. Records of open transactions are visible before their rows are stored. */
+/** The committed state of one log. */
 export interface Partition {
   readonly topic: Topic;
   readonly index: number;
   logStart: number;
   /** The cleanup has deleted the rows of all offsets before this one. */
   deletedTo: number;
-  /** The next offset. It equals the high watermark. */
+  /** The next offset. It equals the high watermark, because only committed batches count. */
   logEnd: number;
-  /** Offsets below it may be given to records whose rows are not stored yet. It is stored itself. */
-  reservedUntil: number;
-  /** The offsets that no batch has, from the end of the stored log to the end of the log when it was loaded. */
-  readonly gap: { readonly start: number; readonly end: number };
   /** Bytes appended so far, up to the end of the last batch. */
   position: number;
   /** The largest record timestamp so far, in ms since 1970. */
@@ -57,8 +53,6 @@ export const emptyPartition = (topic: Topic, index: number): Partition => ({
   logStart: 0,
   deletedTo: 0,
   logEnd: 0,
-  reservedUntil: 0,
-  gap: { start: 0, end: 0 },
   position: 0,
   maxTimestamp: -1,
   producers: new Map(),

@@ -5,21 +5,20 @@ import { controlBatch } from '../records/control-batch.ts';
 import type { Catalogue } from './catalogue.ts';
 import { CommitStatement, type Statement } from './commit-statement.ts';
 import type { Partition } from './partition.ts';
-import { PendingLog, isReservationLow } from './pending-log.ts';
+import { PendingLog } from './pending-log.ts';
 import { checkSequence, withStoredBatch } from './producers.ts';
 import type { TailCache } from './tail-cache.ts';
 import { type ProducerIdentity, type Transaction, checkProducer, includesPartition } from './transaction.ts';
 
-/** Collects the changes of one group commit. A method that throws has changed nothing. The rows are added to `rows`. */
+/** Collects the changes of one group commit. A method that throws has changed nothing. */
 export class PendingCommit {
   private readonly catalogue: Catalogue;
   private readonly logs = new Map<Partition, PendingLog>();
   private readonly transactions = new Map<string, Transaction>();
-  private readonly rows: CommitStatement;
+  private readonly rows = new CommitStatement();
 
-  constructor(catalogue: Catalogue, rows = new CommitStatement()) {
+  constructor(catalogue: Catalogue) {
     this.catalogue = catalogue;
-    this.rows = rows;
   }
 
   /** Appends the batch and returns its base offset. For a duplicate, returns the offset of the stored batch.
@@ -53,13 +52,6 @@ export class PendingCommit {
     this.transactions.set(transaction.id, transaction);
   }
 
-  /** Reserves offsets for records of transactions, where few are left. */
-  reserveOffsets(partitions: readonly Partition[]): void {
-    for (const partition of partitions) {
-      if (isReservationLow(this.logs.get(partition) ?? partition)) this.pendingLog(partition).reserve();
-    }
-  }
-
   /** Ends the transaction, and saves it with the producer epoch `epoch`. */
   finishTransaction(transaction: Transaction, committed: boolean, epoch: number): void {
     this.endTransaction(transaction, committed, epoch);
@@ -86,22 +78,15 @@ export class PendingCommit {
     }
   }
 
-  /** The statement that stores all rows, or null if there are none. */
+  /** The statement that stores all changes, or null if there are none. */
   statement(): Statement | null {
-    this.addStates();
+    for (const { partition, producers, openTransactions } of this.logs.values())
+      this.rows.addProducers(partition, producers, openTransactions);
+    for (const transaction of this.transactions.values()) this.rows.addTransaction(transaction);
     return this.rows.build();
   }
 
-  /** Adds the rows that are not of batches. */
-  addStates(): void {
-    for (const { partition, producers, openTransactions, reservedUntil } of this.logs.values()) {
-      this.rows.addProducers(partition, producers, openTransactions);
-      if (reservedUntil > partition.reservedUntil) this.rows.addReservation(partition, reservedUntil);
-    }
-    for (const transaction of this.transactions.values()) this.rows.addTransaction(transaction);
-  }
-
-  /** Makes the changes visible. */
+  /** Makes the changes visible, once they are committed. */
   applyToMemory(cache: TailCache): void {
     for (const transaction of this.transactions.values()) this.catalogue.transactions.set(transaction.id, transaction);
     for (const log of this.logs.values()) log.applyToMemory(cache);

@@ -4,13 +4,6 @@ import { LEADER_EPOCH, type Partition, notifyReaders } from './partition.ts';
 import type { ProducerState } from './producers.ts';
 import type { TailCache } from './tail-cache.ts';
 
-/** How many offsets a reservation has beyond the end of the log. It is the largest gap that a crash leaves. */
-const RESERVED_OFFSETS = 1_000;
-
-/** Whether so little of the reservation is left that the next commit raises it. */
-export const isReservationLow = ({ logEnd, reservedUntil }: Pick<Partition, 'logEnd' | 'reservedUntil'>): boolean =>
-  reservedUntil - logEnd < RESERVED_OFFSETS / 2;
-
 /** The state of one log after the pending commit. The partition itself does not change until `applyToMemory`. */
 export class PendingLog {
   readonly partition: Partition;
@@ -18,7 +11,6 @@ export class PendingLog {
   position: number;
   maxTimestamp: number;
   lastAbortOffset: number;
-  reservedUntil: number;
   /** The producers that change with the commit. */
   readonly producers = new Map<number, ProducerState>();
   readonly openTransactions: Map<number, number>;
@@ -30,7 +22,6 @@ export class PendingLog {
     this.position = partition.position;
     this.maxTimestamp = partition.maxTimestamp;
     this.lastAbortOffset = partition.lastAbortOffset;
-    this.reservedUntil = partition.reservedUntil;
     this.openTransactions = new Map(partition.openTransactions);
   }
 
@@ -48,17 +39,12 @@ export class PendingLog {
     return baseOffset;
   }
 
-  /** Reserves offsets, so that the next records of a transaction need not wait until their rows are stored. */
-  reserve(): void {
-    this.reservedUntil = this.logEnd + RESERVED_OFFSETS;
-  }
-
-  /** Copies the state to the partition, once it may be visible. */
+  /** Copies the state to the partition, once it is committed. */
   applyToMemory(cache: TailCache): void {
-    const { partition, logEnd, position, maxTimestamp, lastAbortOffset, reservedUntil, openTransactions } = this;
-    Object.assign(partition, { logEnd, position, maxTimestamp, lastAbortOffset, reservedUntil, openTransactions });
+    const { partition, logEnd, position, maxTimestamp, lastAbortOffset, openTransactions } = this;
+    Object.assign(partition, { logEnd, position, maxTimestamp, lastAbortOffset, openTransactions });
     for (const [id, state] of this.producers) partition.producers.set(id, state);
     for (const batch of this.batches) cache.add(partition.tail, batch);
-    if (this.batches.length > 0) notifyReaders(partition);
+    notifyReaders(partition);
   }
 }

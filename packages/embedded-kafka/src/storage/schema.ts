@@ -94,19 +94,13 @@ const TRANSACTIONS = `
     primary key (transactional_id, group_id, topic_id, partition)
   );`;
 
-// `reserved_until` is above every offset that was given to a record before its row was stored. `writer` is the process
-// that has written since the last clean stop, if any.
-const WRITE_BEHIND = `
-  create table kafka.log_reservation (
-    topic_id int not null references kafka.topic on delete cascade,
-    partition int not null,
-    reserved_until bigint not null,
-    primary key (topic_id, partition)
-  );
-  alter table kafka.format add writer uuid;`;
+// Version 3 acknowledged records before they were stored, and kept these for it.
+const WITHOUT_WRITE_BEHIND = `
+  drop table if exists kafka.log_reservation;
+  alter table kafka.format drop if exists writer;`;
 
-/** Schema version n is the result of the first n migrations. A migration only adds. */
-const MIGRATIONS = [TABLES, TRANSACTIONS, WRITE_BEHIND];
+/** Schema version n is the result of the first n migrations. */
+const MIGRATIONS = [TABLES, TRANSACTIONS, '', WITHOUT_WRITE_BEHIND];
 
 /** Migrates the tables and returns the cluster id. Throws UnsupportedSchemaVersion if a later version made the
  *  tables. */

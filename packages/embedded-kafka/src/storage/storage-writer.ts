@@ -6,22 +6,14 @@ import { UnsupportedSchemaVersion } from './schema.ts';
 /** Key of the lock that the one writing broker of a database holds: "kafka" in ASCII. */
 const LOCK_KEY = 0x6b61666b61;
 
-export interface StorageWriterOptions extends Pick<
-  FencedWriterOptions,
-  'databaseUrl' | 'lockWaitMs' | 'log' | 'load' | 'onLost'
-> {
-  /** Stores the rows of the records that are visible already. */
-  readonly storeUnwritten: (db: pg.ClientBase) => Promise<void>;
-}
+export type StorageWriterOptions = Pick<FencedWriterOptions, 'databaseUrl' | 'lockWaitMs' | 'log' | 'load' | 'onLost'>;
 
 /** The only way to write to the database. One broker at a time holds the lock, and tasks run one after another.
  *  A task that throws KafkaError or StorageUnavailable is refused; any other error ends the session. */
 export class StorageWriter {
   private readonly writer: FencedWriter;
-  private readonly storeUnwritten: StorageWriterOptions['storeUnwritten'];
 
-  constructor({ storeUnwritten, ...options }: StorageWriterOptions) {
-    this.storeUnwritten = storeUnwritten;
+  constructor(options: StorageWriterOptions) {
     this.writer = new FencedWriter({
       ...options,
       applicationName: 'embedded-kafka',
@@ -37,22 +29,8 @@ export class StorageWriter {
   start = (): Promise<void> => this.writer.start();
   stop = (): Promise<void> => this.writer.stop();
 
-  /** Whether there is a session. */
-  get isOpen(): boolean {
-    return this.writer.isOpen;
-  }
-
-  /** Runs `task` after all earlier ones, and after the rows of all records that are visible before it are stored.
-   *  Throws StorageUnavailable when its writes may not be stored. */
-  run<T>(task: (db: pg.ClientBase) => Promise<T>): Promise<T> {
-    return this.runWithUnwritten(async (db) => {
-      await this.storeUnwritten(db);
-      return task(db);
-    });
-  }
-
-  /** The same for a task that stores those rows itself. */
-  async runWithUnwritten<T>(task: (db: pg.ClientBase) => Promise<T>): Promise<T> {
+  /** Runs `task` after all earlier ones. Throws StorageUnavailable when its writes may not be stored. */
+  async run<T>(task: (db: pg.ClientBase) => Promise<T>): Promise<T> {
     try {
       return await this.writer.run(task);
     } catch (error) {

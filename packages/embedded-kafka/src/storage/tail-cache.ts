@@ -12,7 +12,7 @@ export const memoryBytesOf = (batch: Buffer): number => batch.length + OVERHEAD_
 /** Caches the newest batches of all partitions, up to `maxBytes` together, for the consumers at the end of a log.
  *  Evicts the oldest batch first, whatever its partition. */
 export class TailCache {
-  readonly maxBytes: number;
+  private readonly maxBytes: number;
   private readonly order = new Queue<Tail>();
   private bytes = 0;
 

@@ -1,9 +1,8 @@
 import { freePort } from '@cpg/ports';
 import { startKafka } from '../index.ts';
-import { newDatabase } from './database.ts';
+import { execute, newDatabase } from './database.ts';
 import { startProxy } from './database-proxy.ts';
 import { RawClient } from './raw-client.ts';
-import { endWriterSession } from './writer-session.ts';
 
 const RECONNECT_MS = 5;
 
@@ -28,7 +27,8 @@ export const startFaultyBroker = async () => {
       });
       return Promise.race([act(connected), lost]);
     },
-    loseSession: () => endWriterSession(database.url),
+    /** Ends the session that writes, as a crash of PostgreSQL does. */
+    loseSession: () => execute(database.url, END_WRITER_SESSION),
     /** Cuts the broker off its database and replaces it. For the data this is the same as to kill it. */
     crash: async () => {
       proxy.cut();
@@ -48,3 +48,7 @@ export const startFaultyBroker = async () => {
     },
   };
 };
+
+const END_WRITER_SESSION = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'embedded-kafka' and datname = current_database()`;
