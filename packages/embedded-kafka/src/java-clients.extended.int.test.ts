@@ -1,7 +1,6 @@
 import { reportSkipped } from './testing/apache/report-skipped.ts';
 import { kafkaTools } from './testing/apache/tools.ts';
 import { type Cluster, newName, newTopic, producerOf, readValues, startCluster } from './testing/cluster.ts';
-import { commitOffset } from './testing/raw-client.ts';
 
 // Apache Kafka's command line tools use its Java clients. Undefined if they are not available.
 const kafkaTool = await kafkaTools().catch((error: unknown) => {
@@ -27,40 +26,6 @@ const readWithJava = async (topic: string, count: number, extraArgs: readonly st
 };
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n));
 
-testWithJava('Java tools create and describe topics', async () => {
-  const topic = newName('topic');
-  await runKafkaTool('TopicCommand', [
-    '--create',
-    '--topic',
-    topic,
-    '--partitions',
-    '3',
-    '--config',
-    'retention.ms=60000',
-  ]);
-  const described = await runKafkaTool('TopicCommand', ['--describe', '--topic', topic]);
-  expect(described).toContain('PartitionCount: 3');
-  expect(described).toContain('retention.ms=60000');
-});
-
-testWithJava('Java tools change the settings of a topic', async () => {
-  const topic = await newTopic(cluster.admin, 1, { 'retention.ms': '60000' });
-  const entity = ['--entity-type', 'topics', '--entity-name', topic];
-  await runKafkaTool('kafka.admin.ConfigCommand', ['--alter', ...entity, '--add-config', 'max.message.bytes=5000']);
-  await runKafkaTool('kafka.admin.ConfigCommand', ['--alter', ...entity, '--delete-config', 'retention.ms']);
-  const described = await runKafkaTool('TopicCommand', ['--describe', '--topic', topic]);
-  expect(described).toContain('max.message.bytes=5000');
-  expect(described).not.toContain('retention.ms');
-});
-
-testWithJava('Java tools list groups with their state', async () => {
-  const topic = await newTopic(cluster.admin);
-  const groupId = newName('group');
-  await commitOffset(cluster.brokers, groupId, topic, 1);
-  const listed = await runKafkaTool('consumer.group.ConsumerGroupCommand', ['--list', '--state', 'Empty']);
-  expect(listed).toMatch(new RegExp(`${groupId}\\s+Empty`));
-});
-
 testWithJava("Java and kafkajs clients read each other's messages", async () => {
   const topic = await newTopic(cluster.admin);
   await cluster.producer.send({ topic, messages: [{ key: 'k', value: 'from kafkajs', headers: { trace: 'abc' } }] });
@@ -73,14 +38,11 @@ testWithJava("Java and kafkajs clients read each other's messages", async () => 
   expect(await readValues(cluster.client, topic, 2)).toEqual(['from kafkajs', 'from Java']);
 });
 
-testWithJava('Java clients write and read snappy, lz4 and zstd batches', async () => {
+testWithJava('Java clients write and read batches compressed with gzip', async () => {
   const topic = await newTopic(cluster.admin);
-  const codecs = ['snappy', 'lz4', 'zstd'];
-  const values = (codec: string) => numbers(200).map((n) => `${codec} ${n}`);
-  for (const codec of codecs) {
-    await runKafkaTool('ConsoleProducer', ['--topic', topic, '--compression-codec', codec], values(codec).join('\n'));
-  }
-  expect(await readWithJava(topic, 600)).toEqual(codecs.flatMap(values));
+  const values = numbers(200);
+  await runKafkaTool('ConsoleProducer', ['--topic', topic, '--compression-codec', 'gzip'], values.join('\n'));
+  expect(await readWithJava(topic, 200)).toEqual(values);
 });
 
 testWithJava('a Java consumer resumes at the committed offset', async () => {

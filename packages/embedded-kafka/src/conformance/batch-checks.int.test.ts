@@ -1,8 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import { AT } from '../records/batch.ts';
 import { crc32c } from '../records/crc32c.ts';
 import { type BatchOptions, batchOf, batchWith, recordOf, recordsOf, sendBatch } from '../testing/batches.ts';
 import { type Cluster, newTopic, startCluster } from '../testing/cluster.ts';
-import { CODECS } from '../testing/compress.ts';
 import { fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
 
@@ -50,18 +50,18 @@ test.each<[string, Buffer, BatchOptions]>([
   await expectNothingStored();
 });
 
-describe.each(Object.entries(CODECS))('a batch compressed with %s', (_, { attributes, compress }) => {
-  const options = { attributes, timestamp: Date.now() };
+describe('a batch compressed with gzip', () => {
+  const options = { attributes: 1, timestamp: Date.now() };
 
   test('is stored', async () => {
-    expect(await sendBatch(client, topic, batchWith(compress(THREE), { ...options, count: 3 }))).toMatchObject({
+    expect(await sendBatch(client, topic, batchWith(gzipSync(THREE), { ...options, count: 3 }))).toMatchObject({
       error: 0,
     });
     expect(await sendBatch(client, topic, batchOf(['next']))).toEqual({ error: 0, baseOffset: end + 3 });
   });
 
   test.each([2, 5])('that claims %i records instead of 3 is refused', async (count) => {
-    expect(await sendBatch(client, topic, batchWith(compress(THREE), { ...options, count }))).toMatchObject({
+    expect(await sendBatch(client, topic, batchWith(gzipSync(THREE), { ...options, count }))).toMatchObject({
       error: INVALID_RECORD,
     });
     await expectNothingStored();
@@ -70,7 +70,7 @@ describe.each(Object.entries(CODECS))('a batch compressed with %s', (_, { attrib
   test('from the far future is refused', async () => {
     const timestamp = Date.now() + 2 * HOUR;
     expect(
-      await sendBatch(client, topic, batchWith(compress(THREE), { ...options, timestamp, count: 3 })),
+      await sendBatch(client, topic, batchWith(gzipSync(THREE), { ...options, timestamp, count: 3 })),
     ).toMatchObject({ error: INVALID_TIMESTAMP });
     await expectNothingStored();
   });

@@ -1,6 +1,4 @@
-import type { ResponseWriter } from '../protocol/response-writer.ts';
 import { type Cluster, follow, newName, newTopic, startCluster, until } from '../testing/cluster.ts';
-import { commitOffset, onConnection } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -40,40 +38,6 @@ test('a group is described and listed until it is deleted', async () => {
   expect((await cluster.admin.listGroups()).groups.map((group) => group.groupId)).not.toContain(groupId);
   expect(await committed(groupId, topic)).toEqual(['-1', '-1']);
   expect((await cluster.admin.describeGroups([groupId])).groups[0]).toMatchObject({ state: 'Dead' });
-});
-
-test.each([3, 4, 5])('ListGroups %i lists the groups in the given states', async (version) => {
-  const topic = await newTopic(cluster.admin);
-  const groupId = newName('group');
-  expect(await commitOffset(cluster.brokers, groupId, topic, 1)).toBe(0);
-  const list = (states: string[], types: string[] = []) =>
-    onConnection(cluster.brokers, async (client) => {
-      const write = (body: ResponseWriter) => {
-        if (version >= 4) body.array(states, body.string);
-        if (version >= 5) body.array(types, body.string);
-        body.taggedFields();
-      };
-      const response = await client.request(16, version, write, true);
-      response.flexible = true;
-      response.skipTaggedFields();
-      response.int32();
-      expect(response.int16()).toBe(0);
-      return response.array(() => {
-        const group = [response.string(), response.string()];
-        if (version >= 4) group.push(response.string());
-        if (version >= 5) group.push(response.string());
-        response.skipTaggedFields();
-        return group;
-      });
-    });
-  const expected = [groupId, '', 'Empty', 'classic'].slice(0, version - 1);
-  expect(await list([])).toContainEqual(expected);
-  if (version < 4) return;
-  expect(await list(['empty', 'Stable'])).toContainEqual(expected);
-  expect(await list(['Stable'])).not.toContainEqual(expected);
-  if (version < 5) return;
-  expect(await list([], ['Classic'])).toContainEqual(expected);
-  expect(await list([], ['Consumer'])).not.toContainEqual(expected);
 });
 
 test('deleting a missing group is refused', async () => {

@@ -1,7 +1,8 @@
 import { ConfigResourceTypes } from 'kafkajs';
 import { batchOf, sendBatch } from '../testing/batches.ts';
 import { type Cluster, newName, newTopic, startCluster, until } from '../testing/cluster.ts';
-import { type ConfigChange, alterConfigs, incrementalAlterConfigs } from '../testing/config-client.ts';
+import { alterConfigs } from '../testing/config-client.ts';
+import type { ConfigEntry } from '../storage/topic-config.ts';
 import { onConnection } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
@@ -9,8 +10,6 @@ beforeAll(async () => {
   cluster = await startCluster({ cleanupIntervalMs: 100 });
 });
 afterAll(() => cluster.stop());
-
-const [SET, DELETE, APPEND, SUBTRACT] = [0, 1, 2, 3];
 
 const create = (settings: Record<string, string>, more: object = {}) =>
   cluster.admin.createTopics({
@@ -90,45 +89,28 @@ test('AlterConfigs replaces all settings of a topic', async () => {
   await untilSettings(topic, { 'retention.ms': '2000000', 'max.message.bytes': '1048588' });
 });
 
-test('IncrementalAlterConfigs changes the named settings only', async () => {
-  const topic = await newTopic(cluster.admin, 1, { 'segment.ms': '1000000', 'max.message.bytes': '5000' });
-  const changes: ConfigChange[] = [
-    ['retention.ms', SET, '3000000'],
-    ['max.message.bytes', DELETE, null],
-    ['cleanup.policy', APPEND, 'delete'],
-  ];
-  expect(await incrementalAlterConfigs(cluster.brokers, topic, changes)).toBe(0);
-  await untilSettings(topic, { 'retention.ms': '3000000', 'max.message.bytes': '1048588', 'segment.ms': '1000000' });
-});
-
 test('a change that is only validated changes nothing', async () => {
   const topic = await newTopic(cluster.admin, 1, { 'retention.ms': '1000000' });
-  const change: ConfigChange = ['retention.ms', SET, '2000000'];
-  expect(await incrementalAlterConfigs(cluster.brokers, topic, [change], true)).toBe(0);
   expect(await alterConfigs(cluster.brokers, topic, [['retention.ms', '2000000']], true)).toBe(0);
   expect(await settingsOf(topic, ['retention.ms'])).toEqual({ 'retention.ms': '1000000' });
 });
 
 const [INVALID_CONFIG, INVALID_REQUEST] = [40, 42];
 
-test.each<[string, ConfigChange[], number]>([
-  ['an invalid value', [['retention.ms', SET, 'soon']], INVALID_CONFIG],
-  ['an unknown setting', [['no.such', SET, '1']], INVALID_CONFIG],
-  ['a number appended to', [['retention.ms', APPEND, '5']], INVALID_CONFIG],
-  ['a number subtracted from', [['retention.ms', SUBTRACT, '5']], INVALID_CONFIG],
-  ['no value', [['retention.ms', SET, null]], INVALID_REQUEST],
-  ['one setting twice', [1, 2].map((n) => ['retention.ms', SET, String(n)] as const), INVALID_REQUEST],
-])('IncrementalAlterConfigs with %s is refused', async (_, changes, error) => {
+test.each<[string, ConfigEntry[], number]>([
+  ['an invalid value', [['retention.ms', 'soon']], INVALID_CONFIG],
+  ['an unknown setting', [['no.such', '1']], INVALID_CONFIG],
+  ['no value', [['retention.ms', null]], INVALID_REQUEST],
+  ['one setting twice', [1, 2].map((n) => ['retention.ms', String(n)] as const), INVALID_REQUEST],
+])('AlterConfigs with %s is refused', async (_, entries, error) => {
   const topic = await newTopic(cluster.admin, 1, { 'retention.ms': '1000000' });
-  const valid: ConfigChange = ['max.message.bytes', SET, '5000'];
-  expect(await incrementalAlterConfigs(cluster.brokers, topic, [valid, ...changes])).toBe(error);
+  expect(await alterConfigs(cluster.brokers, topic, [['max.message.bytes', '5000'], ...entries])).toBe(error);
   const unchanged = { 'retention.ms': '1000000', 'max.message.bytes': '1048588' };
   expect(await settingsOf(topic, Object.keys(unchanged))).toEqual(unchanged);
 });
 
 test('the settings of a missing topic cannot be changed', async () => {
   expect(await alterConfigs(cluster.brokers, newName('topic'), [['retention.ms', '1']])).toBe(3);
-  expect(await incrementalAlterConfigs(cluster.brokers, newName('topic'), [['retention.ms', SET, '1']])).toBe(3);
 });
 
 test('records older than a changed retention time are deleted, and without one they stay', async () => {
@@ -136,7 +118,7 @@ test('records older than a changed retention time are deleted, and without one t
   const [expiring, kept] = topics as [string, string];
   const timestamp = String(Date.now() - 7_200_000);
   for (const topic of topics) await cluster.producer.send({ topic, messages: [{ value: 'old', timestamp }] });
-  expect(await incrementalAlterConfigs(cluster.brokers, expiring, [['retention.ms', SET, '3600000']])).toBe(0);
+  expect(await alterConfigs(cluster.brokers, expiring, [['retention.ms', '3600000']])).toBe(0);
   const lowOf = async (topic: string) => (await cluster.admin.fetchTopicOffsets(topic))[0]!.low;
   await until(async () => (await lowOf(expiring)) === '1');
   expect(await lowOf(kept)).toBe('0');

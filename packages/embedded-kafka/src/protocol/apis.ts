@@ -1,8 +1,7 @@
-import { alterConfigs, incrementalAlterConfigs } from './alter-configs.ts';
+import { alterConfigs } from './alter-configs.ts';
 import { apiVersions } from './api-versions.ts';
 import type { Api } from './api.ts';
 import { deleteRecords } from './delete-records.ts';
-import { describeCluster } from './describe-cluster.ts';
 import { describeConfigs } from './describe-configs.ts';
 import { deleteGroups, describeGroups, listGroups } from './describe-groups.ts';
 import { fetch } from './fetch.ts';
@@ -13,7 +12,6 @@ import { joinGroup } from './join-group.ts';
 import { leaveGroup } from './leave-group.ts';
 import { listOffsets } from './list-offsets.ts';
 import { metadata } from './metadata.ts';
-import { offsetForLeaderEpoch } from './offset-for-leader-epoch.ts';
 import { offsetCommit, offsetFetch } from './offsets.ts';
 import { produce } from './produce.ts';
 import { syncGroup } from './sync-group.ts';
@@ -40,15 +38,12 @@ export const apis: readonly Api[] = [
   deleteTopics,
   deleteRecords,
   initProducerId,
-  offsetForLeaderEpoch,
   addPartitionsToTxn,
   endTxn,
   describeConfigs,
   alterConfigs,
   createPartitions,
   deleteGroups,
-  incrementalAlterConfigs,
-  describeCluster,
 ];
 
 export const findApi = (key: number): Api | undefined => apis.find((api) => api.key === key);

@@ -50,38 +50,18 @@ export const listGroups: Api = {
   key: 16,
   name: 'ListGroups',
   min: 0,
-  max: 5,
-  flexibleFrom: 3,
-  handle: async ({ reader, version }, { groups }) => {
-    const states = version >= 4 ? reader.array(reader.string) : [];
-    const types = version >= 5 ? reader.array(reader.string) : [];
-    reader.skipTaggedFields();
+  max: 2,
+  handle: async ({ version }, { groups }) => {
     const { error, all } = await groups.listGroups().then(
       (found) => ({ error: errorCode.none as ErrorCode, all: found }),
       (failure: unknown) => ({ error: errorCodeOf(failure, errorCode.coordinatorNotAvailable), all: [] }),
     );
-    const listed = all
-      .map(({ id, protocolType }) => ({ id, protocolType, state: groups.findGroup(id)?.state ?? 'Empty' }))
-      .filter(({ state }) => isIncluded(states, state) && isIncluded(types, GROUP_TYPE));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
-      response.int16(error).array(listed, ({ id, protocolType, state }) => {
-        response.string(id).string(protocolType);
-        if (version >= 4) response.string(state);
-        if (version >= 5) response.string(GROUP_TYPE);
-        response.taggedFields();
-      });
-      response.taggedFields();
+      response.int16(error).array(all, ({ id, protocolType }) => response.string(id).string(protocolType));
     };
   },
 };
-
-/** The type of groups whose members use JoinGroup. */
-const GROUP_TYPE = 'classic';
-
-/** An empty filter includes everything. */
-const isIncluded = (filter: readonly string[], value: string): boolean =>
-  filter.length === 0 || filter.some((wanted) => wanted.toLowerCase() === value.toLowerCase());
 
 /** Deletes groups without members, and their offsets. */
 export const deleteGroups: Api = {

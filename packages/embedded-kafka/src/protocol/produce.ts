@@ -3,7 +3,6 @@ import { wallClockMs } from '@cpg/core';
 import type { Broker } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { type BatchLimits, parseBatch } from '../records/batch.ts';
-import { COMPRESSION } from '../records/decompress.ts';
 import type { TopicConfig } from '../storage/topic-config.ts';
 import type { Api, ApiRequest } from './api.ts';
 
@@ -15,7 +14,6 @@ interface Stored {
 }
 
 const FORMAT_2_FROM = 3;
-const ZSTD_FROM = 7;
 
 /** Stores record batches. Every value of `acks` acknowledges after the commit, except 0: that gets no response. */
 export const produce: Api = {
@@ -84,9 +82,6 @@ const store = async (
         `Produce ${FORMAT_2_FROM} is the first version with record batches of format 2`,
       );
     const batch = parseBatch(records, limitsOf({ ...settings.topicDefaults, ...partition.topic.config }));
-    if (batch.compression === COMPRESSION.zstd && version < ZSTD_FROM) {
-      throw new KafkaError(errorCode.unsupportedCompressionType, `Produce ${ZSTD_FROM} is the first version with zstd`);
-    }
     if (batch.transactional && transactionalId === null) {
       throw new KafkaError(
         errorCode.transactionalIdAuthorizationFailed,

@@ -2,14 +2,12 @@ import { KafkaError, errorCode } from '../errors.ts';
 import { safeInteger } from '../safe-integer.ts';
 import { checkRecords } from './check-records.ts';
 import { crc32c } from './crc32c.ts';
-import { COMPRESSION } from './decompress.ts';
+import { COMPRESSION } from './records.ts';
 
 /** The header fields of a record batch of format 2, and its bytes.
  *  Source: kafka.apache.org/documentation, "Message Format". */
 export interface Batch {
   readonly bytes: Buffer;
-  /** 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
-  readonly compression: number;
   readonly transactional: boolean;
   readonly lastOffsetDelta: number;
   readonly maxTimestamp: number;
@@ -71,8 +69,11 @@ export const parseBatch = (bytes: Buffer | null, limits: BatchLimits): Batch => 
   const attributes = bytes.readInt16BE(AT.attributes);
   if (attributes & CONTROL) throw invalid('clients must not write control batches');
   const compression = attributes & COMPRESSION_BITS;
-  if (compression > COMPRESSION.zstd)
-    throw new KafkaError(errorCode.unsupportedCompressionType, 'the compression type is unknown');
+  if (compression > COMPRESSION.gzip)
+    throw new KafkaError(
+      errorCode.unsupportedCompressionType,
+      'gzip is the only compression that this broker supports',
+    );
   const lastOffsetDelta = bytes.readInt32BE(AT.lastOffsetDelta);
   if (lastOffsetDelta < 0 || bytes.readInt32BE(AT.count) !== lastOffsetDelta + 1)
     throw invalid('the record count is wrong');
@@ -93,7 +94,6 @@ export const parseBatch = (bytes: Buffer | null, limits: BatchLimits): Batch => 
   correctHeader(bytes, attributes & ~LOG_APPEND_TIME, maxTimestamp);
   return {
     bytes,
-    compression,
     transactional,
     lastOffsetDelta,
     maxTimestamp,

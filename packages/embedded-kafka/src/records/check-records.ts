@@ -1,9 +1,5 @@
 import { KafkaError, errorCode } from '../errors.ts';
-import { decompress } from './decompress.ts';
-import { MalformedRecords, recordsIn } from './records.ts';
-
-/** A larger batch could not be decompressed without harm to the other clients. */
-export const MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024;
+import { MalformedRecords, decompress, recordsIn } from './records.ts';
 
 /** The timestamp of a record without one. */
 const NO_TIMESTAMP = -1;
@@ -43,7 +39,7 @@ export const checkRecords = (
 
 const contentOf = (records: Buffer, compression: number): Buffer => {
   try {
-    return decompress(compression, records, MAX_DECOMPRESSED_BYTES);
+    return decompress(compression, records);
   } catch (error) {
     throw invalid(`the records cannot be decompressed: ${(error as Error).message}`);
   }

@@ -32,7 +32,6 @@ export const controlBatch = ({ producerId, producerEpoch, committed, timestamp }
   bytes.writeUInt32BE(crc32c(bytes, AT.attributes), AT.crc);
   return {
     bytes,
-    compression: 0,
     transactional: true,
     lastOffsetDelta: 0,
     maxTimestamp: timestamp,

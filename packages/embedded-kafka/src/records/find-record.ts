@@ -1,7 +1,5 @@
 import { AT, COMPRESSION_BITS, baseOffsetOf } from './batch.ts';
-import { MAX_DECOMPRESSED_BYTES } from './check-records.ts';
-import { decompress } from './decompress.ts';
-import { recordsIn } from './records.ts';
+import { decompress, recordsIn } from './records.ts';
 
 /** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null. For a
  *  batch that cannot be read, returns its first record: consumers then start too early, never too late. */
@@ -12,12 +10,12 @@ export const firstRecordAtOrAfter = (batch: Buffer, timestamp: number, offset: n
   const baseTimestamp = Number(batch.readBigInt64BE(AT.baseTimestamp));
   try {
     const compression = batch.readInt16BE(AT.attributes) & COMPRESSION_BITS;
-    for (const record of recordsIn(decompress(compression, batch.subarray(AT.records), MAX_DECOMPRESSED_BYTES))) {
+    for (const record of recordsIn(decompress(compression, batch.subarray(AT.records)))) {
       const found = { offset: baseOffset + record.offsetDelta, timestamp: baseTimestamp + record.timestampDelta };
       if (found.offset >= offset && found.timestamp >= timestamp) return found;
     }
     return null;
   } catch {
-    return { offset: Math.max(baseOffset, offset), timestamp: maxTimestamp }; // stored before batches were checked
+    return { offset: Math.max(baseOffset, offset), timestamp: maxTimestamp }; // stored by an earlier version
   }
 };

@@ -1,3 +1,15 @@
+import { gunzipSync } from 'node:zlib';
+
+/** By the code in the attributes of a record batch. */
+export const COMPRESSION = { none: 0, gzip: 1 } as const;
+
+/** A larger batch could not be decompressed without harm to the other clients. */
+const MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024;
+
+/** The content of compressed records. Throws an Error for malformed bytes and for too large a content. */
+export const decompress = (compression: number, bytes: Buffer): Buffer =>
+  compression === COMPRESSION.none ? bytes : gunzipSync(bytes, { maxOutputLength: MAX_DECOMPRESSED_BYTES });
+
 /** The position of a record relative to its batch, and its time relative to the base timestamp (ms). */
 export interface RecordDeltas {
   readonly offsetDelta: number;

@@ -59,31 +59,6 @@ export const parseTopicConfig = (entries: readonly ConfigEntry[]): Partial<Topic
   return config;
 };
 
-export interface ConfigChange {
-  readonly name: string;
-  readonly operation: ConfigOperation;
-  readonly value: string | null;
-}
-
-export type ConfigOperation = 'set' | 'delete' | 'append' | 'subtract';
-
-/** The settings after `changes`. Throws KafkaError like `parseTopicConfig`. */
-export const changeTopicConfig = (
-  config: Partial<TopicConfig>,
-  changes: readonly ConfigChange[],
-): Partial<TopicConfig> => {
-  checkDuplicates(changes.map(({ name }) => name));
-  const deleted = new Set(changes.filter(({ operation }) => operation === 'delete').map(({ name }) => name));
-  const kept = Object.entries(config).filter(([name]) => !deleted.has(name));
-  const added = changes.filter(({ operation }) => operation !== 'delete');
-  for (const { name, operation } of added) {
-    // The only list is the cleanup policy: to append its fixed value changes nothing.
-    if (operation === 'subtract' || (operation === 'append' && name !== 'cleanup.policy'))
-      throw invalid(`${operation} is not supported for ${name}`);
-  }
-  return { ...Object.fromEntries(kept), ...parseTopicConfig(added.map(({ name, value }) => [name, value])) };
-};
-
 /** All settings of a topic for DescribeConfigs. `own` has those that are not defaults. */
 export const describeTopicConfig = (config: TopicConfig, own: Partial<TopicConfig>) => [
   ...Object.entries(config).map(([name, value]: [string, number]) => ({

@@ -40,19 +40,13 @@ export class TopicStore {
     checkPartitionCount(partitions);
   }
 
-  /** Replaces the settings by the result of `change`. Throws what `change` throws. */
-  changeConfig(name: string, change: (config: Partial<TopicConfig>) => Partial<TopicConfig>): Promise<void> {
+  /** Replaces the settings. */
+  setConfig(name: string, config: Partial<TopicConfig>): Promise<void> {
     return this.writer.run(async (db) => {
-      const { topic, config } = this.checkNewConfig(name, change);
+      const topic = this.requireTopic(name);
       await db.query('update kafka.topic set config = $2 where id = $1', [topic.id, config]);
       topic.config = config;
     });
-  }
-
-  /** Throws what `changeConfig` would throw for these arguments. */
-  checkNewConfig(name: string, change: (config: Partial<TopicConfig>) => Partial<TopicConfig>) {
-    const topic = this.requireTopic(name);
-    return { topic, config: change(topic.config) };
   }
 
   /** Adds partitions until the topic has `total`. */
@@ -87,7 +81,8 @@ export class TopicStore {
     });
   }
 
-  private requireTopic(name: string): Topic {
+  /** Throws KafkaError(unknownTopicOrPartition) if the topic does not exist. */
+  requireTopic(name: string): Topic {
     const topic = this.catalogue.topic(name);
     if (!topic) throw new KafkaError(errorCode.unknownTopicOrPartition, `topic ${name} does not exist`);
     return topic;

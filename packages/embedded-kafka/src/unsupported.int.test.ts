@@ -1,5 +1,6 @@
 import { type Cluster, newName, newTopic, producerOf, startCluster } from './testing/cluster.ts';
-import { RawClient } from './testing/raw-client.ts';
+import { batchWith, recordOf, sendBatch } from './testing/batches.ts';
+import { RawClient, onConnection } from './testing/raw-client.ts';
 
 const [API_VERSIONS, ADD_OFFSETS_TO_TXN, TXN_OFFSET_COMMIT] = [18, 25, 28];
 
@@ -39,4 +40,18 @@ test('kafkajs reports that the broker does not support offsets in a transaction'
   await expect(transaction.sendOffsets(offsets)).rejects.toThrow('does not support the requested API');
   await transaction.abort();
   await producer.disconnect();
+});
+
+const UNSUPPORTED_COMPRESSION_TYPE = 76;
+
+test.each([
+  ['snappy', 2],
+  ['lz4', 3],
+  ['zstd', 4],
+])('a batch compressed with %s is refused', async (_, attributes) => {
+  const topic = await newTopic(cluster.admin);
+  const sent = await onConnection(cluster.brokers, (client) =>
+    sendBatch(client, topic, batchWith(recordOf('x', {}), { attributes })),
+  );
+  expect(sent).toMatchObject({ error: UNSUPPORTED_COMPRESSION_TYPE });
 });
