@@ -1,7 +1,7 @@
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
-import { type FaultOf, parseFaults } from './append-faults.ts';
-import { startEventStore } from './server.ts';
+import { type EventStoreOptions, startEventStore } from './server.ts';
 import { UnsupportedSchemaVersion } from './storage/schema.ts';
+import { parseFaults, withFaults } from './testing/append-faults.ts';
 
 const {
   EVENTSTORE_DATABASE_URL,
@@ -58,9 +58,9 @@ const portIn = (variable: string, text: string): number => {
 const port = portIn('EVENTSTORE_PORT', EVENTSTORE_PORT);
 const advertisedPort = portIn('EVENTSTORE_ADVERTISED_PORT', EVENTSTORE_ADVERTISED_PORT);
 
-const faultsOf = (text: string): FaultOf | undefined => {
+const faultsOf = (text: string): Pick<EventStoreOptions, 'wrapWriter'> => {
   try {
-    return text === '' ? undefined : parseFaults(text);
+    return text === '' ? {} : { wrapWriter: withFaults(parseFaults(text)) };
   } catch (error) {
     return fail(`EVENTSTORE_TEST_FAULTS ${(error as Error).message}`);
   }
@@ -73,7 +73,7 @@ try {
     advertisedPort,
     host: EVENTSTORE_HOST,
     log,
-    appendFaults: faultsOf(EVENTSTORE_TEST_FAULTS),
+    ...faultsOf(EVENTSTORE_TEST_FAULTS),
   });
   if (EVENTSTORE_TEST_FAULTS) log(`appends fail on purpose: ${EVENTSTORE_TEST_FAULTS}`);
   stop = server.stop;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { wallClockMs } from '@cpg/core';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { type Access, accessControl } from './access.ts';
-import { type FaultOf, withFaults } from './append-faults.ts';
 import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
@@ -11,6 +10,7 @@ import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
 import { Reclaimer } from './storage/reclaimer.ts';
 import { Writer } from './storage/writer.ts';
+import type { Store } from './store.ts';
 
 export interface EventStoreOptions {
   /** A PostgreSQL database that only this server uses. */
@@ -29,8 +29,8 @@ export interface EventStoreOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
   /** For tests: refuses calls as a server with users does. */
   readonly access?: Access;
-  /** For tests: makes appends fail. */
-  readonly appendFaults?: FaultOf;
+  /** For tests: replaces the writer that appends use. */
+  readonly wrapWriter?: (writer: Store['writer']) => Store['writer'];
 }
 
 export interface EventStoreServer {
@@ -64,9 +64,8 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
       reclaimer.schedule();
     },
   });
-  const { appendFaults } = options;
   const store = {
-    writer: appendFaults ? withFaults(writer, appendFaults) : writer,
+    writer: options.wrapWriter?.(writer) ?? writer,
     reader,
     live,
     pendingBytes: new PendingBytes(options.maxPendingBytes),

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testDatabase } from '@cpg/postgres';
 import { DeadlineExceededError, type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
-import { type AppendFault, startEventStore } from './index.ts';
+import { startEventStore } from './index.ts';
+import { type AppendFault, withFaults } from './testing/append-faults.ts';
 import { connect, counted, newStream, numbersIn, range, type TestDatabase } from './testing/jest-store.ts';
 
 let database: TestDatabase;
@@ -10,7 +11,7 @@ let client: EventStoreDBClient;
 let fault: AppendFault | null = null;
 beforeAll(async () => {
   database = await testDatabase();
-  server = await startEventStore({ databaseUrl: database.url, port: 0, appendFaults: () => fault });
+  server = await startEventStore({ databaseUrl: database.url, port: 0, wrapWriter: withFaults(() => fault) });
   client = connect(server.url);
 });
 afterEach(() => (fault = null));

@@ -1,4 +1,5 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
+import { withFaults } from '@cpg/embedded-eventstore/testing';
 import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
@@ -12,8 +13,8 @@ let server: Awaited<ReturnType<typeof startEventStore>>;
 let isReady = true;
 beforeAll(async () => {
   database = await testDatabase();
-  const appendFaults = () => (isReady ? null : ('not-ready' as const));
-  server = await startEventStore({ databaseUrl: database.url, port: 0, appendFaults });
+  const wrapWriter = withFaults(() => (isReady ? null : 'not-ready'));
+  server = await startEventStore({ databaseUrl: database.url, port: 0, wrapWriter });
 });
 afterAll(async () => {
   await server.stop();

@@ -1,7 +1,7 @@
 import { createLogger, type OtherClock, type OwnClocks } from '@cpg/runtime';
 import { databaseClocks } from './clocks.ts';
 import { createPool, type Pool } from './pool.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

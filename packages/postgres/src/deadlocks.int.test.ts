@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import { databaseDependency } from './outage.ts';
 import { createPool, type Pool, type Queryable } from './pool.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 import { transaction } from './transaction.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 

@@ -5,7 +5,7 @@ import { createLogger } from '@cpg/runtime';
 import { type Environment, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
 import { migrate, prepareSchema } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -7,6 +7,6 @@ export { batchWriter } from './batch-writer.ts';
 export { databaseClocks, newestBlocks } from './clocks.ts';
 export { databaseDependency, POSTGRES } from './outage.ts';
 export { createPool, type Pool, type PoolOptions, type Queryable } from './pool.ts';
-export { testDatabase } from './testing.ts';
+export { testDatabase } from './testing/database.ts';
 export { transaction, transactionOnConnection } from './transaction.ts';
 export { isTransientDatabaseError } from './transient-errors.ts';

@@ -8,7 +8,7 @@ import { type IsLeader, startLeaderElection } from './leader-election.ts';
 import { migrate } from './migrate.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 import { createPool, type Pool } from './pool.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 import { transaction } from './transaction.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import { joinGroup, type Membership } from './group-membership.ts';
 import { startLeaderElection } from './leader-election.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 

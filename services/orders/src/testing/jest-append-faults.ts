@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore';
+import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore/testing';
 import { OrderDeletionEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-store';
 import { newId, newRequestId } from '@cpg/runtime';

@@ -1,4 +1,5 @@
-import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { type FaultOf, withFaults } from '@cpg/embedded-eventstore/testing';
 import { startKafka } from '@cpg/embedded-kafka';
 import { testDatabase } from '@cpg/postgres';
 
@@ -6,7 +7,11 @@ import { testDatabase } from '@cpg/postgres';
 export const startEngines = async (appendFaults?: FaultOf) => {
   const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
   const [eventStore, kafka] = await Promise.all([
-    startEventStore({ databaseUrl: forEvents.url, port: 0, ...(appendFaults && { appendFaults }) }),
+    startEventStore({
+      databaseUrl: forEvents.url,
+      port: 0,
+      ...(appendFaults && { wrapWriter: withFaults(appendFaults) }),
+    }),
     startKafka({ databaseUrl: forKafka.url, port: 0 }),
   ]);
   return {

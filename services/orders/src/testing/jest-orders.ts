@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { noDepositSettings, readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import type { FaultOf } from '@cpg/embedded-eventstore';
+import type { FaultOf } from '@cpg/embedded-eventstore/testing';
 import { commandHandler, connectEventStore, readStream, type RecentEvents, recentEvents } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, migrate, type Pool } from '@cpg/postgres';

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { ProviderPayment } from '@cpg/contracts';
-import { plannedFaults } from '@cpg/embedded-eventstore';
+import { plannedFaults } from '@cpg/embedded-eventstore/testing';
 import { createApp, createLogger, internalClient, newId } from '@cpg/runtime';
 import { paymentsClient } from '../../../gateway/src/clients/payments.ts';
 import { providerPaymentRoutes } from '../../../gateway/src/routes/provider-payments.ts';

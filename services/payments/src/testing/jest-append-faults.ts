@@ -1,4 +1,4 @@
-import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore';
+import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore/testing';
 import { newId } from '@cpg/runtime';
 import { paymentIdOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report } from './jest-fixtures.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AssignedInstruction, NewPaymentEvent, PaymentEvent, RegisteredPayment } from '@cpg/contracts';
-import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { type FaultOf, withFaults } from '@cpg/embedded-eventstore/testing';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, type Logger, newId } from '@cpg/runtime';
@@ -53,7 +54,7 @@ export const startPayments = async ({
   const eventStore = await startEventStore({
     databaseUrl: eventDatabase.url,
     port: 0,
-    ...(appendFaults && { appendFaults }),
+    ...(appendFaults && { wrapWriter: withFaults(appendFaults) }),
   });
   const stub = await startOrdersStub();
   const client = connectEventStore(eventStore.url);
