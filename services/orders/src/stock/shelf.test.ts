@@ -1,83 +1,81 @@
 import fc from 'fast-check';
-import {
-  beginRefill,
-  emptyShelf,
-  endRefill,
-  LARGEST,
-  LEAST_LEFT_MS,
-  type Leased,
-  putBack,
-  type Shelf,
-  SMALLEST,
-  takeOldest,
-} from './shelf.ts';
+import { createShelf, LARGEST, LEAST_LEFT_MS, SMALLEST } from './shelf.ts';
 
-const NOW = 1_000_000;
 const LEASE_MS = 600_000;
 
-const leased = (...items: number[]): Leased<number>[] => items.map((item) => ({ item, endsAtMs: NOW + LEASE_MS }));
-/** A shelf of this size with these items, leased now. */
-const given = (size: number, ...items: number[]) => {
-  const shelf: Shelf<number> = { ...emptyShelf, size, items: leased(...items) };
-  const taken = (count: number, atMs = NOW) => {
-    let current = shelf;
-    const found = Array.from({ length: count }, () => {
-      const [oldest, rest] = takeOldest(current, atMs);
-      current = rest;
-      return oldest?.item ?? null;
-    });
-    return { found, then: current, toLease: (laterMs = 0) => beginRefill(current, atMs + laterMs)[0] };
+/** A shelf with these items, leased now. */
+const given = (...items: number[]) => {
+  let nowMs = 1_000_000;
+  const shelf = createShelf<number>(() => nowMs);
+  const add = (...added: number[]) => shelf.add(added, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
+  if (items.length > 0) add(...items);
+  return {
+    ...shelf,
+    add,
+    pass: (ms: number) => void (nowMs += ms),
+    taken: (count: number) => Array.from({ length: count }, () => shelf.take()?.item ?? null),
   };
-  return { shelf, taken };
 };
 
-test('nothing is leased before the first demand', () => expect(beginRefill(given(0).shelf, NOW)[0]).toBe(0));
+test('nothing is leased before the first demand', () => expect(given().missing()).toBe(0));
 
 test('the first demand finds nothing, and leases a few', () => {
-  const { found, toLease } = given(0).taken(3);
-  expect(found).toEqual([null, null, null]);
-  expect(toLease()).toBe(SMALLEST);
+  const { taken, missing } = given();
+  expect(taken(3)).toEqual([null, null, null]);
+  expect(missing()).toBe(SMALLEST);
 });
 
-test('takes the oldest first', () => expect(given(4, 7, 8, 9).taken(2).found).toEqual([7, 8]));
+test('takes the oldest first', () => expect(given(7, 8, 9).taken(2)).toEqual([7, 8]));
 
 test('an item that was put back is the next one', () => {
-  const { shelf } = given(4, 7, 8);
-  const [oldest, rest] = takeOldest(shelf, NOW);
-  expect(takeOldest(putBack(rest, oldest!), NOW)[0]!.item).toBe(7);
+  const { take } = given(7, 8);
+  take()!.putBack();
+  expect(take()!.item).toBe(7);
 });
 
-test('a shelf that is half empty is filled before it is empty', () => {
-  const { shelf, taken } = given(8, 1, 2, 3, 4, 5);
-  expect(beginRefill(shelf, NOW)[0]).toBe(0);
-  expect(taken(1).toLease()).toBe(4);
+test('a shelf holds what the last minute took, and is filled when it is half empty', () => {
+  const { taken, missing, add, pass } = given();
+  taken(8);
+  expect(missing()).toBe(8);
+  add(1, 2, 3, 4, 5, 6, 7, 8);
+  pass(59_999);
+  taken(1);
+  expect(missing()).toBe(0);
+  pass(1);
+  // The first eight were a minute ago.
+  expect(taken(5)).toEqual([2, 3, 4, 5, 6]);
+  expect(missing()).toBe(4);
 });
 
-test('a shelf that ran empty during a refill is twice as large after the next', () => {
-  expect(given(8, 1, 2).taken(2).toLease()).toBe(8);
-  expect(given(8, 1, 2).taken(3).toLease()).toBe(16);
-  expect(given(LARGEST, 1).taken(9).toLease()).toBe(LARGEST);
+test('a shelf never holds more than the most', () => {
+  const { taken, missing } = given();
+  taken(10 * LARGEST);
+  expect(missing()).toBe(LARGEST);
+});
+
+test('a minute after the last demand, nothing is leased', () => {
+  const { taken, missing, pass } = given();
+  taken(1);
+  pass(60_000);
+  expect(missing()).toBe(0);
 });
 
 test('an item is taken only with enough of its lease left', () => {
-  const { taken } = given(4, 7);
-  expect(taken(1, NOW + LEASE_MS - LEAST_LEFT_MS).found).toEqual([7]);
-  expect(taken(1, NOW + LEASE_MS - LEAST_LEFT_MS + 1).found).toEqual([null]);
+  const { taken, pass } = given(7, 8);
+  pass(LEASE_MS - LEAST_LEFT_MS);
+  expect(taken(1)).toEqual([7]);
+  pass(1);
+  expect(taken(1)).toEqual([null]);
 });
 
-test('after items were left over, few are leased again', () =>
-  expect(
-    given(64, 7, 8, 9)
-      .taken(1, NOW + LEASE_MS)
-      .toLease(),
-  ).toBe(SMALLEST));
-
 test('after a refill without items, the next one waits', () => {
-  const { then } = given(0).taken(1);
-  const failed = endRefill(beginRefill(then, NOW)[1], [], NOW + 1_000);
-  const [, missed] = takeOldest(failed, NOW + 999);
-  expect(beginRefill(missed, NOW + 999)[0]).toBe(0);
-  expect(beginRefill(missed, NOW + 1_000)[0]).toBeGreaterThan(0);
+  const { taken, missing, add, pass } = given();
+  taken(1);
+  add();
+  pass(999);
+  expect(missing()).toBe(0);
+  pass(1);
+  expect(missing()).toBe(SMALLEST);
 });
 
 /** Time passes, then orders take items, of which every third is put back, and a refill begins or ends. */
@@ -87,33 +85,29 @@ const step = fc.record({
   refill: fc.constantFrom('begins', 'ends', 'fails'),
 });
 
-test('no item is taken twice or with too little time, and the shelf never holds more than its size', () =>
+test('no item is taken twice or with too little time, and no more are leased than a minute took', () =>
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let [shelf, nowMs, next, ordered]: [Shelf<number>, number, number, number] = [emptyShelf, NOW, 0, 0];
+      let [nowMs, next, ordered] = [0, 0, 0];
+      const shelf = createShelf<number>(() => nowMs);
       const kept = new Set<number>();
       for (const { passMs, takes, refill } of steps) {
         nowMs += passMs;
         for (let n = 1; n <= takes; n += 1) {
-          const [oldest, rest] = takeOldest(shelf, nowMs);
-          shelf = rest;
-          if (!oldest) continue;
-          expect(kept).not.toContain(oldest.item);
-          expect(oldest.endsAtMs - nowMs).toBeGreaterThanOrEqual(LEAST_LEFT_MS);
-          if (n % 3 === 0) shelf = putBack(shelf, oldest);
-          else kept.add(oldest.item);
+          const taken = shelf.take();
+          if (!taken) continue;
+          expect(kept).not.toContain(taken.item);
+          expect(taken.endsAtMs - nowMs).toBeGreaterThanOrEqual(LEAST_LEFT_MS);
+          if (n % 3 === 0) taken.putBack();
+          else kept.add(taken.item);
         }
-        if (refill === 'begins' && ordered === 0) [ordered, shelf] = beginRefill(shelf, nowMs);
+        if (refill === 'begins' && ordered === 0) ordered = shelf.missing();
         else if (ordered > 0) {
-          const items = Array.from({ length: refill === 'fails' ? 0 : ordered }, () => ({
-            item: next++,
-            endsAtMs: nowMs + LEASE_MS,
-          }));
-          shelf = endRefill(shelf, items, nowMs + 1_000);
+          const items = Array.from({ length: refill === 'fails' ? 0 : ordered }, () => next++);
+          shelf.add(items, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
           ordered = 0;
         }
-        expect(shelf.items.length).toBeLessThanOrEqual(LARGEST);
-        expect(new Set(shelf.items.map(({ item }) => item)).size).toBe(shelf.items.length);
+        expect(ordered).toBeLessThanOrEqual(LARGEST);
       }
     }),
   ));

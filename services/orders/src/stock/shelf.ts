@@ -1,56 +1,54 @@
-// The rules of the stock: leased items of one kind, taken in the order in which they came. A shelf is refilled when it is
-// half empty. It doubles when it ran empty meanwhile, and is small again after items were left over. Times are
-// milliseconds of a monotonic clock.
+// Leased items of one kind, taken in the order in which they came. Times are milliseconds of a monotonic clock.
 
-export interface Leased<T> {
+interface Leased<T> {
   readonly item: T;
   /** From then on, the item may go to another order. */
   readonly endsAtMs: number;
 }
 
+/** An item off its shelf. */
+export interface TakenItem<T> extends Leased<T> {
+  /** Lets the next order have it. Only when no order has got it. */
+  readonly putBack: () => void;
+}
+
 export interface Shelf<T> {
-  /** Oldest first. */
-  readonly items: readonly Leased<T>[];
-  /** How many items a refill leaves. 0 before the first demand: nothing is leased for currencies that nobody uses. */
-  readonly size: number;
-  /** Whether an item was needed and there was none, since the last refill began. */
-  readonly wasEmpty: boolean;
-  /** No refill before this. */
-  readonly refillFromMs: number;
+  /** Takes the oldest item; null if there is none with enough time left. */
+  readonly take: () => TakenItem<T> | null;
+  /** How many items to lease now, so that as many are there as the last minute took. 0 while at least half of them are
+   *  there, without demand, and before the next try. */
+  readonly missing: () => number;
+  /** Adds what was leased. If that is nothing, the next try is after `retryInMs`. */
+  readonly add: (items: readonly T[], terms: { readonly endsAtMs: number; readonly retryInMs: number }) => void;
 }
 
 export const SMALLEST = 4;
 export const LARGEST = 128;
 /** An order with less time might not be recorded before the lease ends. */
 export const LEAST_LEFT_MS = 30_000;
+/** Orders are created for so long while payments is unavailable. */
+const DEMAND_MS = 60_000;
 
-export const emptyShelf: Shelf<never> = { items: [], size: 0, wasEmpty: false, refillFromMs: -Infinity };
-
-/** Takes the oldest item, or null if there is none with enough time left. */
-export const takeOldest = <T>(shelf: Shelf<T>, nowMs: number): readonly [Leased<T> | null, Shelf<T>] => {
-  const usable = shelf.items.filter(({ endsAtMs }) => endsAtMs - nowMs >= LEAST_LEFT_MS);
-  const [oldest = null, ...items] = usable;
-  if (usable.length < shelf.items.length) return [oldest, { ...shelf, items, size: SMALLEST, wasEmpty: false }];
-  return [oldest, { ...shelf, items, wasEmpty: shelf.wasEmpty || !oldest }];
+export const createShelf = <T>(nowMs: () => number): Shelf<T> => {
+  let items: Leased<T>[] = [];
+  /** When an item was wanted: the newest, as many as count. */
+  let wantedAtMs: number[] = [];
+  let refillFromMs = -Infinity;
+  return {
+    take: () => {
+      wantedAtMs = [...wantedAtMs.slice(1 - LARGEST), nowMs()];
+      items = items.filter(({ endsAtMs }) => endsAtMs - nowMs() >= LEAST_LEFT_MS);
+      const oldest = items.shift();
+      return oldest ? { ...oldest, putBack: () => void items.unshift(oldest) } : null;
+    },
+    missing: () => {
+      const wanted = wantedAtMs.filter((atMs) => nowMs() - atMs < DEMAND_MS).length;
+      const size = Math.max(wanted, SMALLEST);
+      return wanted === 0 || items.length > size / 2 || nowMs() < refillFromMs ? 0 : size - items.length;
+    },
+    add: (added, { endsAtMs, retryInMs }) => {
+      items.push(...added.map((item) => ({ item, endsAtMs })));
+      if (added.length === 0) refillFromMs = nowMs() + retryInMs;
+    },
+  };
 };
-
-/** Puts an item back that no order has got. */
-export const putBack = <T>(shelf: Shelf<T>, leased: Leased<T>): Shelf<T> => ({
-  ...shelf,
-  items: [leased, ...shelf.items],
-});
-
-/** How many items to lease now. 0 while the shelf is more than half full, and before the next try. */
-export const beginRefill = <T>(shelf: Shelf<T>, nowMs: number): readonly [number, Shelf<T>] => {
-  const { items, wasEmpty, refillFromMs } = shelf;
-  if (nowMs < refillFromMs) return [0, shelf];
-  const size = wasEmpty ? Math.min(Math.max(shelf.size * 2, SMALLEST), LARGEST) : shelf.size;
-  if (items.length > size / 2) return [0, shelf];
-  return [size - items.length, { ...shelf, size, wasEmpty: false }];
-};
-
-/** Adds what was leased. If that is nothing, the next try is at `retryAtMs`. */
-export const endRefill = <T>(shelf: Shelf<T>, leased: readonly Leased<T>[], retryAtMs: number): Shelf<T> =>
-  leased.length > 0
-    ? { ...shelf, items: [...shelf.items, ...leased] }
-    : { ...shelf, refillFromMs: Math.max(shelf.refillFromMs, retryAtMs) };

@@ -116,6 +116,26 @@ test('a stock that lapsed is not used', async () => {
   expect(addressesIn(await take())).toEqual(['address-4']);
 });
 
+test('the stock lasts for a minute without payments, at the rate of the minute before', async () => {
+  let available = true;
+  const { take, pass } = startStock((leased) => {
+    if (available) return leased;
+    throw new AppError('dependency_unavailable', 'payments is temporarily unavailable');
+  });
+  const perMinute = async (orders: number) => {
+    const found = [];
+    for (let n = 0; n < orders; n += 1) {
+      found.push((await take()) !== null);
+      pass(60_000 / orders);
+    }
+    return found.filter(Boolean).length;
+  };
+  await perMinute(30);
+  await perMinute(30);
+  available = false;
+  expect(await perMinute(16)).toBe(16);
+});
+
 test('one refill runs at a time', async () => {
   let release = () => {};
   const { take, calls } = startStock((leased) => new Promise((done) => (release = () => done(leased))));

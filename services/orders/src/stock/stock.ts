@@ -6,14 +6,19 @@ import {
   payableAssets,
   settingsOf,
 } from '@cpg/assets';
-import type { LeasedAddress, LeasedReference, Stock as LeasedStock, StockCall } from '@cpg/contracts';
+import {
+  type LeasedAddress,
+  type LeasedReference,
+  type Stock as LeasedStock,
+  type StockCall,
+  stockNameOf,
+} from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
 import { type Logger, steadyNowMs } from '@cpg/runtime';
-import { addressShelves } from './address-shelves.ts';
 import type { IsAvailable } from './available-networks.ts';
 import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';
-import { keepShelf, type TakenItem } from './shelf-keeper.ts';
+import { createShelf, type Shelf, type TakenItem } from './shelf.ts';
 
 export interface Stock {
   /** Takes what the order needs. Null if a part of it is missing: then payments assigns the instructions. Refills the
@@ -51,14 +56,16 @@ export const createStock = ({
   log,
   nowMs = steadyNowMs,
 }: StockOptions): Stock => {
-  const shelves = addressShelves(nowMs);
-  const references = keepShelf<References>(nowMs);
+  /** By account: a merchant with an account of its own adds no work to orders of others. */
+  const addresses = new Map<string, Shelf<LeasedAddress>>();
+  const references = createShelf<References>(nowMs);
   let refilling = false;
 
   const refill = async (): Promise<void> => {
-    const addresses = shelves.beginRefill();
-    const call = { addresses: addresses.counts, references: references.beginRefill(), adds_deposits: true };
-    if (Object.keys(call.addresses).length === 0 && call.references === 0) return;
+    const missing = [...addresses].map(([name, shelf]) => [name, shelf.missing()] as const);
+    const wanted = missing.filter(([, count]) => count > 0);
+    const call = { addresses: Object.fromEntries(wanted), references: references.missing(), adds_deposits: true };
+    if (wanted.length === 0 && call.references === 0) return;
     // From before the call, so that the lease ends here before it ends at payments.
     const sentAtMs = nowMs();
     let retryInMs = RETRY_ABSENT_MS;
@@ -68,8 +75,8 @@ export const createStock = ({
       return NOTHING;
     });
     const terms = { endsAtMs: sentAtMs + leased.lease_ms, retryInMs };
-    addresses.end(leased.addresses, terms);
-    if (call.references > 0) references.endRefill(referenceSets(leased.references ?? {}), terms);
+    for (const [name] of wanted) addresses.get(name)!.add(ofAccount(name, leased.addresses[name]), terms);
+    if (call.references > 0) references.add(referenceSets(leased.references ?? {}), terms);
   };
 
   const refillInBackground = (): void => {
@@ -78,11 +85,16 @@ export const createStock = ({
     void refill().finally(() => (refilling = false));
   };
 
+  const takeAddress = (name: string): TakenItem<LeasedAddress> | null => {
+    const shelf = addresses.get(name) ?? createShelf(nowMs);
+    addresses.set(name, shelf);
+    return shelf.take();
+  };
   const takeDeposits = (payable: readonly Asset[], order: StockedOrder, known: DepositSettings): TakenDeposit[] => {
     const { accounts } = settingsOf(known, order.merchantId);
     return payable.map((asset) => {
       const { name } = asset.network;
-      const taken = shelves.take(name, accounts.get(name));
+      const taken = takeAddress(stockNameOf(name, accounts.get(name)));
       return { asset: withConfirmations(asset, order, known), taken };
     });
   };
@@ -148,6 +160,13 @@ interface TakenPages {
     readonly isComplete: boolean;
   }[];
 }
+
+/** Payments answers with addresses of the account that was named. One of another account would be paid to another
+ *  merchant. */
+const ofAccount = (name: string, leased: readonly LeasedAddress[] = []): readonly LeasedAddress[] => {
+  const [, account] = name.split('/');
+  return account === undefined ? leased : leased.filter(({ derivation }) => derivation.fingerprint === account);
+};
 
 const itemOf = ({ asset, taken }: TakenDeposit): Deposit => ({ asset, address: taken!.item });
 
