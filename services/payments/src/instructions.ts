@@ -23,9 +23,5 @@ export const instructionsFrom =
     const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
     for (const name of enabled) await rails[name].requirePayable(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
-    const leaseMs = Math.floor(Math.min(...assigned.map((each) => each.leaseMs)));
-    return {
-      instructions: assigned.flatMap(({ instructions }) => instructions),
-      ...(Number.isFinite(leaseMs) && { lease_ms: Math.max(0, leaseMs) }),
-    };
+    return { instructions: assigned.flat() };
   };

@@ -20,12 +20,11 @@ export const InstructionsCall = z.object({
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
-/** How long leased payables may be put into an order, counted from before the call. Both sides use
- *  monotonic clocks. */
-const LeaseMs = z.int().nonnegative();
+/** How long orders may put assigned or leased addresses into an order, by its monotonic clock and counted from before
+ *  the call. */
+export const ADDRESS_LEASE_MS = 10 * 60_000;
 
-/** Without `lease_ms` the instructions belong to the order already. */
-export const Instructions = z.object({ instructions: z.array(AssignedInstruction), lease_ms: LeaseMs.optional() });
+export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
 export type Instructions = z.infer<typeof Instructions>;
 
 const MAX_LEASED = 256;
@@ -60,7 +59,6 @@ export const LeasedReference = z.object({
 export type LeasedReference = z.infer<typeof LeasedReference>;
 
 export const Stock = z.object({
-  lease_ms: LeaseMs,
   /** By network. A network that payments does not have is absent. */
   addresses: z.record(z.string(), z.array(LeasedAddress)),
   /** By provider, and all providers. Null if one of them has to register each order. */

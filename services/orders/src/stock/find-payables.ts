@@ -1,3 +1,4 @@
+import { ADDRESS_LEASE_MS } from '@cpg/contracts';
 import { steadyNowMs } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { type FindPayables, leaseUntil } from './payables.ts';
@@ -26,6 +27,6 @@ export const findPayables =
       context,
     );
     if (!answer) return undefined;
-    const { instructions, lease_ms: leaseMs = Infinity } = answer;
-    return { instructions, requireLease: leaseUntil(sentAtMs + leaseMs, nowMs), putBack: () => {} };
+    const requireLease = leaseUntil(sentAtMs + ADDRESS_LEASE_MS, nowMs);
+    return { instructions: answer.instructions, requireLease, putBack: () => {} };
   };

@@ -1,3 +1,4 @@
+import { ADDRESS_LEASE_MS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { after } from '../testing/jest-deciding.ts';
 import { createOrder, instruction } from '../testing/orders.ts';
@@ -55,33 +56,15 @@ describe('payables are put back', () => {
     }));
 });
 
-describe('payables that payments assigns', () => {
-  const assigned = async (leaseMs?: number) => {
-    let nowMs = 1_000;
-    const find = findPayables({
-      payments: {
-        instructions: async () => {
-          nowMs += 2_000;
-          return { instructions: [instruction], ...(leaseMs !== undefined && { lease_ms: leaseMs }) };
-        },
-      },
-      nowMs: () => nowMs,
-    });
-    const payables = (await find(order, context))!;
-    return { payables, pass: (ms: number) => void (nowMs += ms) };
+test('payables that payments assigns may be recorded until their lease ends, counted from before the call', async () => {
+  let nowMs = 1_000;
+  const instructions = async () => {
+    nowMs += 2_000;
+    return { instructions: [instruction] };
   };
-
-  test('may be recorded until their lease ends, counted from before the call', async () => {
-    const { payables, pass } = await assigned(5_000);
-    pass(2_999);
-    payables.requireLease();
-    pass(1);
-    expect(() => payables.requireLease()).toThrow(/came too late/);
-  });
-
-  test('may be recorded at any time without a lease', async () => {
-    const { payables, pass } = await assigned();
-    pass(10 ** 9);
-    payables.requireLease();
-  });
+  const payables = (await findPayables({ payments: { instructions }, nowMs: () => nowMs })(order, context))!;
+  nowMs += ADDRESS_LEASE_MS - 2_001;
+  payables.requireLease();
+  nowMs += 1;
+  expect(() => payables.requireLease()).toThrow(/came too late/);
 });

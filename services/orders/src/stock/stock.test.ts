@@ -1,6 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets } from '@cpg/assets';
 import {
+  ADDRESS_LEASE_MS,
   type DepositSettingsEvent,
   depositsOf,
   type LeasedAddress,
@@ -13,7 +14,6 @@ import { createLogger } from '@cpg/runtime';
 import { LEAST_LEFT_MS } from './shelf.ts';
 import { createStock } from './stock.ts';
 
-const LEASE_MS = 600_000;
 const assets = readAssets({ ENVIRONMENT: 'sandbox' });
 const log = createLogger({ name: 'stock', level: 'silent' });
 
@@ -37,7 +37,7 @@ const startStock = (
     ]);
     const reference = () => ({ payment_reference: `REF-${next}`, payment_url: `http://pay/${next++}` });
     const sandbox = Array.from({ length: call.references }, reference);
-    return answer({ lease_ms: LEASE_MS, addresses: Object.fromEntries(lists), references: { sandbox } });
+    return answer({ addresses: Object.fromEntries(lists), references: { sandbox } });
   };
   const unavailable = new Set<string>();
   const isAvailable = (network: string) => !unavailable.has(network);
@@ -100,7 +100,7 @@ test('the lease counts from before the call, and is refused at its end by the mo
     return leased;
   });
   await take();
-  pass(LEASE_MS - 100_000 - LEAST_LEFT_MS);
+  pass(ADDRESS_LEASE_MS - 100_000 - LEAST_LEFT_MS);
   const taken = (await take())!;
   pass(LEAST_LEFT_MS - 1);
   taken.requireLease();
@@ -111,7 +111,7 @@ test('the lease counts from before the call, and is refused at its end by the mo
 test('a stock that lapsed is not used', async () => {
   const { take, pass } = startStock();
   await take();
-  pass(LEASE_MS);
+  pass(ADDRESS_LEASE_MS);
   expect(await take()).toBeNull();
   expect(addressesIn(await take())).toEqual(['address-4']);
 });

@@ -7,6 +7,7 @@ import {
   settingsOf,
 } from '@cpg/assets';
 import {
+  ADDRESS_LEASE_MS,
   type LeasedAddress,
   type LeasedReference,
   type Stock as LeasedStock,
@@ -42,7 +43,7 @@ export interface StockOptions {
 const RETRY_MS = 1_000;
 /** For what payments does not have, and for a version of payments that leases nothing. */
 const RETRY_ABSENT_MS = 60_000;
-const NOTHING: LeasedStock = { lease_ms: 0, addresses: {}, references: null };
+const NOTHING: LeasedStock = { addresses: {}, references: null };
 
 type StockedOrder = Parameters<Stock['take']>[0];
 
@@ -74,7 +75,7 @@ export const createStock = ({
       else log.warn({ err: error }, 'payments leased no stock');
       return NOTHING;
     });
-    const terms = { endsAtMs: sentAtMs + leased.lease_ms, retryInMs };
+    const terms = { endsAtMs: sentAtMs + ADDRESS_LEASE_MS, retryInMs };
     for (const [name] of wanted) addresses.get(name)!.add(ofAccount(name, leased.addresses[name]), terms);
     if (call.references > 0) references.add(referenceSets(leased.references ?? {}), terms);
   };

@@ -15,7 +15,7 @@ export const startPaymentsStub = async () => {
   let leased = 0;
   const stockFor = ({ references }: StockCall): Stock => {
     const lease = () => ({ payment_reference: `LEASED${(leased += 1)}`, payment_url: 'http://127.0.0.1:4000/pay/REF' });
-    return { lease_ms: 600_000, addresses: {}, references: { sandbox: Array.from({ length: references }, lease) } };
+    return { addresses: {}, references: { sandbox: Array.from({ length: references }, lease) } };
   };
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';

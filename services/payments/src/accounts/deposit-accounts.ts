@@ -5,7 +5,7 @@ import type { DepositNetwork } from '../rails/networks.ts';
 import type { AccountBook } from './account-book.ts';
 import { accountStream } from './account-stream.ts';
 import { keyHashOf } from './key-hash.ts';
-import { type IndexLease, leaseIndexes, type LeaseIndexes, skipIndexes, type SkippedIndexes } from './lease-indexes.ts';
+import { leaseIndexes, type LeaseIndexes, skipIndexes, type SkippedIndexes } from './lease-indexes.ts';
 import { unusedIndexes } from './unused-indexes.ts';
 
 export interface DepositAccountsOptions {
@@ -17,7 +17,7 @@ export interface DepositAccountsOptions {
 }
 
 /** Leases indexes of an account in this book. */
-export type LeaseOfAccount = (book: AccountBook, network: DepositNetwork, count: number) => Promise<IndexLease>;
+export type LeaseOfAccount = (book: AccountBook, network: DepositNetwork, count: number) => Promise<readonly number[]>;
 
 /** The indexes of all accounts. Networks with the same key share an account. */
 export const depositAccounts = ({ client, readModel, now, nowMs }: DepositAccountsOptions): LeaseOfAccount => {

@@ -2,7 +2,6 @@ import { AppError } from '@cpg/core';
 import {
   type Account,
   indexesOf,
-  LEASE_MS,
   type Reservation,
   reservationOf,
   restedRevision,
@@ -10,14 +9,8 @@ import {
   unknownAccount,
 } from './leases.ts';
 
-/** Indexes of an account that no order shows. Nobody else gets them before the lease ends. */
-export interface IndexLease {
-  readonly indexes: readonly number[];
-  /** On the monotonic clock of this process. */
-  readonly endsAtMs: number;
-}
-
-export type LeaseIndexes = (count: number) => Promise<IndexLease>;
+/** Leases indexes of an account that no order shows. Nobody else gets them before the lease ends. */
+export type LeaseIndexes = (count: number) => Promise<readonly number[]>;
 
 export interface AccountOptions {
   /** The last reservation on the stream, with the index after its indexes; null before the first. */
@@ -37,7 +30,7 @@ const MAX_ATTEMPTS = 12;
 /** Leases indexes of one account. Calls that wait for the event store share one reservation. */
 export const leaseIndexes = (options: AccountOptions): LeaseIndexes => {
   const reserve = reserver(options);
-  let waiting: { readonly count: number; readonly settle: (lease: Promise<IndexLease>) => void }[] = [];
+  let waiting: { readonly count: number; readonly settle: (lease: Promise<readonly number[]>) => void }[] = [];
   let reserving = false;
 
   const reserveForAll = async (): Promise<void> => {
@@ -49,7 +42,7 @@ export const leaseIndexes = (options: AccountOptions): LeaseIndexes => {
       for (const { count, settle } of callers) {
         const from = start;
         start += count;
-        settle(lease.then(({ indexes, endsAtMs }) => ({ indexes: indexes.slice(from, from + count), endsAtMs })));
+        settle(lease.then((indexes) => indexes.slice(from, from + count)));
       }
       await lease.catch(() => {});
     }
@@ -105,19 +98,18 @@ const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOption
     return rested === null ? [] : unusedUpTo(rested, count);
   };
 
-  return async (count: number): Promise<IndexLease> => {
+  return async (count: number): Promise<readonly number[]> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       if (isStale) await refresh();
       const { revision } = account;
       const reservation = reservationOf(account, count, await unused(count));
-      const startedAtMs = nowMs();
       // Also after an append without an answer.
       isStale = true;
       if (!(await append(reservation, revision))) continue;
       isStale = false;
       const next = reservation.first + reservation.count;
       account = sighted(account, { revision: revision + 1, next }, nowMs());
-      return { indexes: indexesOf(reservation), endsAtMs: startedAtMs + LEASE_MS };
+      return indexesOf(reservation);
     }
     throw tooManyConflicts();
   };

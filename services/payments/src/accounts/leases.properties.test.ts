@@ -1,8 +1,9 @@
+import { ADDRESS_LEASE_MS as LEASE_MS } from '@cpg/contracts';
 import fc from 'fast-check';
 import { type AccountOptions, leaseIndexes } from './lease-indexes.ts';
-import { indexesOf, LEASE_MS, type Reservation, REST_MS } from './leases.ts';
+import { indexesOf, type Reservation, REST_MS } from './leases.ts';
 
-/** What an order service holds: an index, and when its lease ends on the clock that payments told it. */
+/** What an order service holds: an index, and when its lease ends, counted from before the call. */
 interface Held {
   readonly index: number;
   readonly endsAtMs: number;
@@ -82,11 +83,10 @@ const startWorld = () => {
     keepAnswers: () => losing.clear(),
     loseAnswer: (id: number) => void losing.add(id),
     lease: async (id: number, count: number): Promise<readonly number[]> => {
-      const lease = await processes[id]!(count).catch(() => null);
-      if (!lease) return [];
-      const endsAtMs = lease.endsAtMs - id * 1_000_000;
-      held.push(...lease.indexes.map((index) => ({ index, endsAtMs })));
-      return lease.indexes;
+      const endsAtMs = clockMs + LEASE_MS;
+      const indexes = await processes[id]!(count).catch(() => []);
+      held.push(...indexes.map((index) => ({ index, endsAtMs })));
+      return indexes;
     },
     /** Orders puts what it holds into an order, while the lease lasts. */
     order: (pick: number) => {

@@ -1,13 +1,5 @@
-import {
-  type Account,
-  indexesOf,
-  LEASE_MS,
-  reservationOf,
-  REST_MS,
-  restedRevision,
-  sighted,
-  unknownAccount,
-} from './leases.ts';
+import { ADDRESS_LEASE_MS } from '@cpg/contracts';
+import { type Account, indexesOf, reservationOf, REST_MS, restedRevision, sighted, unknownAccount } from './leases.ts';
 
 /** An account as a process knows it that saw these reservations. */
 const given = (...seen: readonly (readonly [revision: number, next: number, atMs: number])[]) => {
@@ -49,7 +41,7 @@ test('no more unused indexes are reserved than needed', () =>
     .then({ first: 8, count: 0, again: [2], indexes: [2] }));
 
 test('a reservation rests until its lease has ended in every process, and longer', () => {
-  expect(REST_MS).toBeGreaterThan(LEASE_MS);
+  expect(REST_MS).toBeGreaterThan(ADDRESS_LEASE_MS);
   given([0, 8, 5_000])
     .at(5_000 + REST_MS - 1)
     .thenRested(null);

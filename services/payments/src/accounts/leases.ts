@@ -1,15 +1,14 @@
+import { ADDRESS_LEASE_MS } from '@cpg/contracts';
+
 // The rules of derivation indexes: who may put which index into an order, and when. A reservation is an event on the stream
 // of the account, appended with its expected revision, so an index never belongs to two reservations that are in force.
 // Times are milliseconds of the monotonic clock of one process; processes never compare theirs.
 
-/** The process that reserved an index may put it into an order for this long, counted from before the append. */
-export const LEASE_MS = 10 * 60_000;
-
 /** How much longer a request that was sent at the end of a lease may take to reach the event store. */
-const MARGIN_MS = LEASE_MS;
+const MARGIN_MS = ADDRESS_LEASE_MS;
 
 /** A reservation rests from the moment a process knows of it. Its lease began earlier, so it has ended by then. */
-export const REST_MS = LEASE_MS + MARGIN_MS;
+export const REST_MS = ADDRESS_LEASE_MS + MARGIN_MS;
 
 /** Sightings within this time count as one, at the later time: there is no more than one for each. */
 const SAME_SIGHTING_MS = 1_000;

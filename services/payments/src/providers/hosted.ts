@@ -56,13 +56,12 @@ const paymentPages = ({
   return {
     registerOrder: async (order) => {
       if (names.length === 0) return newPage();
-      const { instructions, leaseMs } = await assignInstructions(order);
-      const deposits = instructions.flatMap((instruction) => {
+      const deposits = (await assignInstructions(order)).flatMap((instruction) => {
         if (instruction.rail !== 'crypto_deposit') return [];
         const { rail: _, currency: __, ...deposit } = instruction;
         return [deposit];
       });
-      return { ...newPage(), deposits, leaseMs };
+      return { ...newPage(), deposits };
     },
     newReference: () => {
       const { reference, paymentUrl } = newPage();

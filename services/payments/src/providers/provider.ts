@@ -10,8 +10,6 @@ export interface PaymentPage {
   readonly qrContent?: string;
   /** The deposit addresses behind the page. */
   readonly deposits?: AssignedDeposit[];
-  /** How long the order may still be recorded with the deposits. */
-  readonly leaseMs?: number;
 }
 
 /** Takes payments on pages of its own. */

@@ -5,7 +5,7 @@ import { AppError } from '@cpg/core';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { LeaseOfAccount } from '../accounts/deposit-accounts.ts';
 import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
-import type { AddressLease, StockSources } from '../stock.ts';
+import type { StockSources } from '../stock.ts';
 import { receivingPath } from './account-key.ts';
 import type { DepositNetwork } from './networks.ts';
 import type { PayableAmount, Rail } from './rail.ts';
@@ -17,8 +17,6 @@ export interface CryptoDepositOptions {
   readonly readNetworks: NetworkAvailability['read'];
   /** The rail that shows the addresses. */
   readonly rail?: PaymentRail;
-  /** The monotonic clock of the leases. */
-  readonly nowMs: () => number;
 }
 
 /** On-chain deposits: one address per order and network, derived from the public key of an account: the merchant's own,
@@ -29,19 +27,17 @@ export const cryptoDeposit = ({
   leaseIndexes,
   readNetworks,
   rail = 'crypto_deposit',
-  nowMs,
 }: CryptoDepositOptions): Rail & Pick<StockSources, 'leaseAddresses'> => {
   const assets = networks.flatMap((network) => network.assets);
 
-  const lease = async (book: AccountBook, network: DepositNetwork, count: number): Promise<AddressLease> => {
+  const lease = async (book: AccountBook, network: DepositNetwork, count: number): Promise<LeasedAddress[]> => {
     const { fingerprint } = network.account;
-    const { indexes, endsAtMs } = await leaseIndexes(book, network, count);
     const addresses: LeasedAddress[] = [];
-    for (const index of indexes) {
+    for (const index of await leaseIndexes(book, network, count)) {
       addresses.push({ address: network.addressAt(index), derivation: { fingerprint, path: receivingPath(index) } });
       await yieldToEventLoop();
     }
-    return { addresses, leaseMs: endsAtMs - nowMs() };
+    return addresses;
   };
 
   const find = async (order: PayableAmount) => {
@@ -65,17 +61,13 @@ export const cryptoDeposit = ({
       // A sandbox has pages without addresses.
       if (available.length === 0 && rail === 'crypto_deposit') throw networkUnavailable(rail, order, payable, states);
       const book = await readAccounts();
-      const assigned = await Promise.all(
+      return Promise.all(
         available.map(async (asset) => {
-          const { addresses, leaseMs } = await lease(book, book.accountFor(merchantId, asset.network.name)!, 1);
+          const [address] = await lease(book, book.accountFor(merchantId, asset.network.name)!, 1);
           const requiredConfirmations = book.requiredConfirmations(merchantId, asset, amountMinor ?? 0n);
-          return { instruction: depositInstruction({ ...asset, requiredConfirmations }, addresses[0]!), leaseMs };
+          return depositInstruction({ ...asset, requiredConfirmations }, address!);
         }),
       );
-      return {
-        instructions: assigned.map(({ instruction }) => instruction),
-        leaseMs: Math.min(...assigned.map(({ leaseMs }) => leaseMs)),
-      };
     },
     leaseAddresses: async (name, count) => {
       const book = await readAccounts();

@@ -14,17 +14,11 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
     requirePayable: async (order) => {
       for (const provider of supporting(order.currency)) await provider.requirePayable?.(order);
     },
-    assignInstructions: async (order) => {
-      const assigned = await Promise.all(
+    assignInstructions: (order) =>
+      Promise.all(
         supporting(order.currency).map(async (provider) => {
-          const {
-            reference,
-            paymentUrl,
-            qrContent,
-            deposits,
-            leaseMs = Infinity,
-          } = await provider.registerOrder(order);
-          const instruction = {
+          const { reference, paymentUrl, qrContent, deposits } = await provider.registerOrder(order);
+          return {
             rail: 'gateway_pay' as const,
             currency: order.currency,
             provider: provider.name,
@@ -33,14 +27,8 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
             ...(qrContent !== undefined && { qrContent }),
             ...(deposits && { deposits }),
           };
-          return { instruction, leaseMs };
         }),
-      );
-      return {
-        instructions: assigned.map(({ instruction }) => instruction),
-        leaseMs: Math.min(...assigned.map(({ leaseMs }) => leaseMs)),
-      };
-    },
+      ),
   };
 };
 

@@ -29,7 +29,7 @@ export const openRails = ({ config, client, readModel, readNetworks, now }: Rail
   const accounts = merchantAccounts({ client, table, networks, now });
   const leaseIndexes = depositAccounts({ client, readModel, now, nowMs: steadyNowMs });
   const depositsOn = (on: readonly DepositNetwork[], rail: PaymentRail) =>
-    cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs: steadyNowMs });
+    cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks });
   const deposits = depositsOn(networks, 'crypto_deposit');
   const watched = watchedNetworks(config);
   const behindPages = { networks: watched, deposits: depositsOn(watched, 'gateway_pay') };

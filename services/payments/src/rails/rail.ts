@@ -19,11 +19,5 @@ export interface Rail {
   readonly requirePayable: (order: PayableAmount) => Promise<void>;
   /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can take the
    *  amount. They belong to the order once it is recorded with them; a repeat may assign others. */
-  readonly assignInstructions: (order: OrderToPay) => Promise<Assignment>;
-}
-
-export interface Assignment {
-  readonly instructions: AssignedInstruction[];
-  /** How long the order may still be recorded with them. Infinity if nobody else ever gets them. */
-  readonly leaseMs: number;
+  readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
 }

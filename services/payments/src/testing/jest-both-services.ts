@@ -228,7 +228,7 @@ const paymentsService = ({
     gate: { waitUntilOpen: async () => {} },
     availability: notCalled,
     instructions: async () => ({ instructions: [instruction()] }),
-    stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
+    stock: async () => ({ addresses: {}, references: null }),
     register: registerPayments({
       commands,
       notifyOrder,

@@ -174,7 +174,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     sandbox: true,
     availability: async () => ({ networks: {}, currencies: { crypto_deposit: [], gateway_pay: [] } }),
     instructions: async () => ({ instructions: [] }),
-    stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
+    stock: async () => ({ addresses: {}, references: null }),
     register: registerPayment,
     receiveCallback: receiveCallbacks({ providers, record }),
     askLast: lastQueries({ providers, query, log }),

@@ -60,13 +60,12 @@ export const startRailsDatabase = async () => {
       }),
     );
   const depositsOf = (networks = depositNetworksOf(SANDBOX), rail: PaymentRail = 'crypto_deposit') => {
-    const nowMs = () => clockMs;
     const now = () => new Date();
     const readNetworks = async () => statesOf(networks);
     const accounts = merchantAccounts({ client, table: SANDBOX, networks, now });
-    const leaseIndexes = depositAccounts({ client, readModel: pool, now, nowMs });
+    const leaseIndexes = depositAccounts({ client, readModel: pool, now, nowMs: () => clockMs });
     return {
-      ...cryptoDeposit({ networks, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs }),
+      ...cryptoDeposit({ networks, rail, readAccounts: accounts.read, leaseIndexes, readNetworks }),
       accounts,
     };
   };
