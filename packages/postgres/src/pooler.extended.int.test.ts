@@ -12,7 +12,7 @@ import { prepareSchema } from './migrate.ts';
 import { databaseDependency } from './outage.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import { SharedSessionError } from './pooler.ts';
-import { testDatabase } from './testing.ts';
+import { testDatabase } from './testing/database.ts';
 
 const PROGRAM = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   .map((folder) => join(folder, 'pgbouncer'))
