@@ -16,6 +16,9 @@ For auditors, read from the event store:
 
   audit verify [orders|payments]    check for changed or missing events, orders that differ from their payments,
                                     and differing rows; exit code 1 if found
+  audit verify [orders|payments] --since FILE
+                                    check only streams that changed since FILE was written, all if there is no FILE;
+                                    write FILE if all is well
   audit export [orders|payments]    print every event as a line of JSON, stream by stream, without deleted orders
 
 Dead letters, Kafka messages that a consumer group could not process:
@@ -88,7 +91,11 @@ else {
   if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);
 }
 
-async function forEachProjection([noun, verb = '', ...names]) {
+async function forEachProjection([noun, verb = '', ...words]) {
+  const since = words.findIndex((word) => word === '--since' || word.startsWith('--since='));
+  const isSince = noun === 'audit' && verb === 'verify' && since >= 0;
+  const options = isSince ? words.splice(since, words[since] === '--since' ? 2 : 1) : [];
+  const names = words;
   const unknown = names.find((name) => !PROJECTIONS.includes(name));
   if (unknown !== undefined || names.length > 1) {
     process.stderr.write(
@@ -96,7 +103,7 @@ async function forEachProjection([noun, verb = '', ...names]) {
     );
     process.exit(2);
   }
-  await forEachService(names.length > 0 ? names : PROJECTIONS, [noun, verb]);
+  await forEachService(names.length > 0 ? names : PROJECTIONS, [noun, verb, ...options]);
 }
 
 async function forEachService(names, command) {

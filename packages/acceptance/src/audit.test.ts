@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { admin, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
@@ -129,6 +132,31 @@ test(
     }
     expect(await outcomeOf('payments', 'audit verify')).toMatchObject({ code: 0 });
     expect(await outcomeOf('orders', 'audit verify')).toMatchObject({ code: 0 });
+  },
+  SLOW,
+);
+
+test(
+  '`audit verify --since` checks what was recorded since its file was written',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'audit-verify-'));
+    const file = join(folder, 'verified.json');
+    try {
+      await purchase(shop.api);
+      for (const name of ['orders', 'payments'] as const)
+        expect(await outcomeOf(name, `audit verify --since ${file}`)).toMatchObject({
+          code: 0,
+          output: expect.stringContaining('rows, all match the event store'),
+        });
+      expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object)).toEqual(['orders', 'payments']);
+      await purchase(shop.api);
+      const { code, output } = await outcomeOf('payments', `audit verify --since=${file}`);
+      expect(code).toBe(0);
+      expect(output).toContain('payments: streams that changed since ');
+      expect(output).toMatch(/payment-\*, .*: [1-9]\d* events, all hash chains are intact/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   },
   SLOW,
 );

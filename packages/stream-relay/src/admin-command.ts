@@ -1,11 +1,5 @@
 import { isAppError, isTemporary } from '@cpg/core';
-import {
-  connectEventStore,
-  explainEventStore,
-  readStoreIdentity,
-  requireRecordedScales,
-  verifyChains,
-} from '@cpg/event-store';
+import { connectEventStore, explainEventStore, readStoreIdentity, requireRecordedScales } from '@cpg/event-store';
 import { createPool, stampsOf } from '@cpg/postgres';
 import {
   ConfigError,
@@ -18,6 +12,7 @@ import {
   writeLine,
 } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { runAuditVerify, type VerifyMore } from './audit-verify.ts';
 import { exportHistory } from './export-history.ts';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
 import { UnknownStoreError } from './known-store.ts';
@@ -26,7 +21,7 @@ import { rebuild } from './rebuild.ts';
 import type { Published } from './reconcile/reconcile.ts';
 import { ProjectionError, type ShadowTableOptions } from './shadow-table.ts';
 import { runStoreCommand } from './store-command.ts';
-import { chainReport, rowReport } from './verification-report.ts';
+import { rowReport } from './verification-report.ts';
 import { verify } from './verify.ts';
 
 export interface AdminCommandOptions {
@@ -46,10 +41,7 @@ export interface AdminCommandOptions {
     Record<string, (args: readonly string[], context: OwnCommandContext) => Promise<number>>
   >;
   /** A further check of `audit verify`. */
-  readonly verifyMore?: (options: {
-    readonly client: EventStoreDBClient;
-    readonly signal: AbortSignal;
-  }) => Promise<{ readonly lines: readonly string[]; readonly faults: number }>;
+  readonly verifyMore?: VerifyMore;
 }
 
 export interface OwnCommandContext {
@@ -61,7 +53,8 @@ export interface OwnCommandContext {
 const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
   projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
   projections parked   prints the streams that wait because an event cannot be handled; exit code 1 when there are any
-  audit verify         also checks the hash chain of every stream, and orders against payments; exit code 1 for a fault
+  audit verify         also checks the hash chain of every stream, and orders against payments; exit code 1 for a fault.
+                       --since FILE: of the streams that changed since FILE was written; it writes FILE if all is well
   audit export         prints every event as one line of JSON
   store reconcile      shows what has no event in the event store; --apply makes the service follow this store
   store republish      publishes again what was recorded since a time`;
@@ -133,6 +126,10 @@ const run = async (
   const { ownPrefixes: prefixes = projection.prefixes } = context;
   const each = [projection, ...moreProjections].map((one) => optionsOf(context, one));
   if (args[0] === 'store') return runStoreCommand(args.slice(1), { ...context, ...each[0]!, moreProjections, print });
+  if (noun === 'audit' && words[0] === 'verify') {
+    const service = projection.schema;
+    return runAuditVerify(words.slice(1), { ...context, service, prefixes, verifyRows: () => verifyRows(each), print });
+  }
   switch (args.join(' ')) {
     case 'projections rebuild':
       for (const options of each) {
@@ -142,16 +139,9 @@ const run = async (
       }
       return 0;
     case 'projections verify':
-      return verifyRows(each);
+      return (await verifyRows(each)) === 0 ? 0 : 1;
     case 'projections parked':
       return printParked(context.databaseUrl, projection.schema);
-    case 'audit verify': {
-      const chains = await verifyChains(client, { prefixes, signal });
-      chainReport(prefixes, chains).forEach(print);
-      const more = await context.verifyMore?.({ client, signal });
-      more?.lines.forEach(print);
-      return Math.max(chains.faults + (more?.faults ?? 0) === 0 ? 0 : 1, await verifyRows(each));
-    }
     case 'audit export':
       await exportHistory({ client, prefixes, signal, write: (entry) => writeLine(JSON.stringify(entry)) });
       return 0;
@@ -170,6 +160,7 @@ const optionsOf = (
   onUnreadable: ({ message }) => print(message),
 });
 
+/** Resolves to how many rows differ. */
 const verifyRows = async (each: readonly ShadowTableOptions[]): Promise<number> => {
   let differ = 0;
   for (const options of each) {
@@ -177,7 +168,7 @@ const verifyRows = async (each: readonly ShadowTableOptions[]): Promise<number> 
     rowReport(tablesOf(options.projection), verification).forEach(print);
     differ += verification.differ;
   }
-  return differ === 0 ? 0 : 1;
+  return differ;
 };
 
 const printParked = async (url: string, schema: string): Promise<number> => {

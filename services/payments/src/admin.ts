@@ -25,7 +25,7 @@ function runServiceCommand(): Promise<number> {
     migrations: join(import.meta.dirname, '../migrations'),
     published: { topic: TOPICS.payments.name, objectType: 'payment' },
     commands: { unclaimed: runUnclaimed },
-    verifyMore: ({ client, signal }) => verifyBooks(client, { signal }),
+    verifyMore: ({ client, ...options }) => verifyBooks(client, options),
   });
 }
 

@@ -1,5 +1,5 @@
 import { NewOrderEvent, OrderEvent, PaymentEvent } from '@cpg/contracts';
-import { append, chainEvents, commandHandler, lastEvent, verifyChains } from '@cpg/event-store';
+import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-store';
 import { createServiceMetrics, type Logger, newId } from '@cpg/runtime';
 // Only tests import another service.
 import type { OrderCommand } from '../../../orders/src/order/command.ts';
@@ -101,6 +101,7 @@ test('an event forged with the right hash passes the chain, and the comparison n
   await check.look(signal);
   expect(await check.state()).toMatchObject({ standing: new Map(), completedAt: expect.any(Date) });
 
+  const since = await endOfLog(service.client);
   await forge(paymentId, forgedApplication(orderId));
   expect(await verifyChains(service.client, { prefixes: ['order-', 'payment-'], signal })).toMatchObject({ faults: 0 });
   const verified = await verifyBooks(service.client, { signal, standsMs: 1 });
@@ -109,6 +110,8 @@ test('an event forged with the right hash passes the chain, and the comparison n
     `payment-${paymentId}, event 2: appliedMinor is 12000000, but 10000000 by order-${orderId}, event 2`,
   );
   expect(verified.lines.at(-1)).toContain('keep a copy of the event store first');
+  const later = await verifyBooks(service.client, { since, signal, standsMs: 1 });
+  expect(later).toMatchObject({ faults: 1, lines: [verified.lines[0], expect.stringMatching(/ in [12] applied /)] });
 });
 
 test('a difference counts and is logged once it stands for five looks', async () => {

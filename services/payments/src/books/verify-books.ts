@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readLog } from '@cpg/event-store';
+import { type LogPosition, readLog } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 import type { Difference } from './books.ts';
@@ -13,16 +13,18 @@ const STANDS_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 
 export interface VerifyBooksOptions {
+  /** Compares only the payments that an event after this position names as applied. Default: all. */
+  readonly since?: LogPosition | null;
   readonly signal: AbortSignal;
   /** A difference counts if it stands for this long. */
   readonly standsMs?: number;
 }
 
-/** Compares every payment that was ever applied with its order, by their streams, for `audit verify`. What is in flight
+/** Compares payments that were ever applied with their orders, by their streams, for `audit verify`. What is in flight
  *  between the services ends within seconds, while they run. */
 export const verifyBooks = async (
   client: EventStoreDBClient,
-  { signal, standsMs = STANDS_MS }: VerifyBooksOptions,
+  { since = null, signal, standsMs = STANDS_MS }: VerifyBooksOptions,
 ): Promise<{ readonly lines: string[]; readonly faults: number }> => {
   const known = new LRUCache<string, true>({ max: MAX_KNOWN });
   const isNew = ({ orderId, paymentId }: Claim): boolean => {
@@ -35,7 +37,7 @@ export const verifyBooks = async (
   let differences: Difference[] = [];
   let compared = 0;
   await readLog(client, {
-    from: null,
+    from: since,
     prefixes: BOOK_PREFIXES,
     signal,
     handle: async (entries) => {
