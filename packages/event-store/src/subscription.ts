@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, retry, untilBack, type Wait } from '@cpg/runtime';
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
 import { bufferEvents } from './event-buffer.ts';
@@ -27,6 +27,8 @@ export interface SubscriptionOptions {
 }
 
 const BATCH = 256;
+/** How long to wait for the other events of an append, which arrive one by one, after its first. */
+const LINGER_MS = 2;
 
 /** Runs a catch-up subscription: reads the log from the checkpoint, then follows it live, in batches, until `signal`
  *  aborts. Reconnects with backoff. */
@@ -72,8 +74,7 @@ const subscribeOnce = async ({
       if (buffer.ended()) break;
       if (buffer.size() === 0) {
         await buffer.changed(flushing.msUntilDue());
-        // The events of one append arrive one by one, in the same turn of the event loop.
-        await nextTurn();
+        await sleep(LINGER_MS, undefined, { signal }).catch(() => {});
         continue;
       }
       const startedAt = performance.now();
