@@ -23,7 +23,7 @@ test('each subscription gets each event, with its id in the form that it asked f
   const sent = [events.flatMap((event) => [event, event]), events].flat();
   for (const event of sent) {
     for (const form of FORMS) {
-      const bytes = readResponse({ kind: 'event', event }, form);
+      const bytes = readResponse({ kind: 'event', event }, form).serializeBinary();
       const read = streamsPb.ReadResp.deserializeBinary(bytes).getEvent()!.getEvent()!;
       expect(read.getId()!.hasString()).toBe(form === 'string');
       expect(uuidOf(read.getId())).toBe(event.id);

@@ -1,5 +1,4 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../events.ts';
 import type { ReadMessage } from '../read-message.ts';
 import { contentTypeOf, streamIdentifier } from './messages.ts';
@@ -8,26 +7,8 @@ import { type UuidForm, uuidMessage } from './uuids.ts';
 const { ReadResp } = streamsPb;
 const { ReadEvent } = ReadResp;
 
-/** The bytes of a `ReadResp`. Event ids are written in the form that the client asked for. */
-export const readResponse = (message: ReadMessage, uuids: UuidForm): Buffer => {
-  if (message.kind !== 'event') return serialize(responseOf(message, uuids));
-  const known = recent[uuids].get(message.event);
-  if (known) return known;
-  const bytes = serialize(responseOf(message, uuids));
-  recent[uuids].set(message.event, bytes);
-  return bytes;
-};
-
-const RECENT_BYTES = 1024 * 1024;
-const recentBytes = () =>
-  new LRUCache<RecordedEvent, Buffer>({ maxSize: RECENT_BYTES, sizeCalculation: ({ length }) => length });
-
-/** Live subscriptions send the same events at the same time. */
-const recent: Record<UuidForm, LRUCache<RecordedEvent, Buffer>> = { structured: recentBytes(), string: recentBytes() };
-
-const serialize = (response: streamsPb.ReadResp): Buffer => Buffer.from(response.serializeBinary());
-
-const responseOf = (message: ReadMessage, uuids: UuidForm): streamsPb.ReadResp => {
+/** Event ids are written in the form that the client asked for. */
+export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.ReadResp => {
   const response = new ReadResp();
   switch (message.kind) {
     case 'event': {

@@ -12,9 +12,12 @@ import { readResponse } from './read-response.ts';
 type Options = streamsPb.ReadReq.Options;
 type FilterOptions = streamsPb.ReadReq.Options.FilterOptions;
 
-/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all.
- *  Yields the bytes of each `ReadResp`. */
-export async function* read(store: Store, request: streamsPb.ReadReq, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all. */
+export async function* read(
+  store: Store,
+  request: streamsPb.ReadReq,
+  signal: AbortSignal,
+): AsyncGenerator<streamsPb.ReadResp> {
   const options = request.getOptions();
   if (!options) throw invalid('a read must have options');
   if (options.getResolveLinks()) throw unsupported('the embedded event store does not resolve links');

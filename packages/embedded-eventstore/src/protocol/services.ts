@@ -14,11 +14,7 @@ import { clusterOf, type Node } from './gossip.ts';
 import { persistentSubscriptionHandlers } from './persistent-subscriptions.ts';
 import { read } from './read.ts';
 
-// Responses of reads are serialized already.
-const StreamsService = {
-  ...streamsGrpc.StreamsService,
-  read: { ...streamsGrpc.StreamsService.read, responseSerialize: (bytes: Buffer) => bytes },
-};
+const { StreamsService } = streamsGrpc;
 const { PersistentSubscriptionsService } = persistentGrpc;
 const { GossipService } = gossipGrpc;
 const { ServerFeaturesService } = featuresGrpc;
