@@ -1,6 +1,5 @@
 import pMap from 'p-map';
-import { z } from 'zod';
-import { checkedAnswer } from '../answers.ts';
+import { checkedAnswer, listOf } from '../answers.ts';
 import type { Transfer, Watched } from '../chain-source.ts';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
@@ -43,7 +42,7 @@ export const mempoolReader = <Paid>(
 };
 
 const listedIds = async (node: RpcNode): Promise<string[]> =>
-  checkedAnswer(node, 'getrawmempool', z.array(Hash), await node.call('getrawmempool'));
+  checkedAnswer(node, 'getrawmempool', listOf(Hash), await node.call('getrawmempool'));
 
 /** Null if the transaction left the mempool. */
 const fetchTransaction = async (

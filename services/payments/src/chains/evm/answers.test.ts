@@ -1,7 +1,7 @@
-import type { z } from 'zod';
-import { checkedAnswer } from '../answers.ts';
+import { z } from 'zod';
+import { checkedAnswer, listOf } from '../answers.ts';
 import type { RpcNode } from '../json-rpc.ts';
-import { Header, Log, Receipt, Transaction } from './answers.ts';
+import { Bytes, Header, Log, Receipt, Transaction } from './answers.ts';
 import { callsByCallTracer, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
 
 const node = { number: 2 } as RpcNode;
@@ -64,6 +64,22 @@ test.each<[string, z.ZodType, unknown]>([
   expect(() => read(form, answer)).toThrow(
     expect.objectContaining({ fault: 'malformed', message: `node 2, any: ${path} is invalid` }),
   );
+});
+
+test('reads long bytes', () => {
+  const bytes = `0x${'a1'.repeat(6_000_000)}`;
+  expect(read(Bytes, bytes) === bytes).toBe(true);
+  expect(() => read(Bytes, `${bytes}0`)).toThrow('the answer is invalid');
+  expect(() => read(Bytes, `${bytes}0g`)).toThrow('the answer is invalid');
+});
+
+test.each<[string, z.ZodType, (items: unknown[]) => unknown]>([
+  ['0', listOf(z.int()), (items) => items],
+  ['logs.0', Receipt, (logs) => ({ ...receipt, logs })],
+  ['topics', Log, (topics) => ({ ...log, topics })],
+])('reports one invalid item of a long list: %s', (path, form, answer) => {
+  const { error } = form.safeParse(answer(Array(1_000).fill('x')));
+  expect(error!.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
 });
 
 const block = {

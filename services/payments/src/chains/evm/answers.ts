@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { listOf } from '../answers.ts';
 
 /** What is read of the answers of nodes. Quantities are hex text, never JSON numbers. Source: Ethereum JSON-RPC
  *  specification, "Hex encoding". */
 
-export const Bytes = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
+// Each pass of a group takes memory of the stack, and a node can send millions of bytes.
+export const Bytes = z.string().refine((text) => text.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(text));
 export const QuantityText = z.string().regex(/^0x[0-9a-f]{1,64}$/);
 export const Quantity = QuantityText.transform(BigInt);
 const SmallQuantity = QuantityText.transform(Number).refine(Number.isSafeInteger);
@@ -31,7 +33,7 @@ export const Header = z.object({ hash: Hash, parentHash: Hash, number: SmallQuan
 export type Log = Readonly<z.infer<typeof Log>>;
 export const Log = z.object({
   address: Address,
-  topics: z.array(Hash).max(4),
+  topics: z.array(z.unknown()).max(4).pipe(z.array(Hash)),
   data: z.string(),
   logIndex: SmallQuantity,
   transactionHash: SomeHash,
@@ -45,7 +47,7 @@ export const Receipt = z.object({
   transactionHash: SomeHash,
   blockHash: SomeHash,
   status: z.enum(['0x0', '0x1']),
-  logs: z.array(Log),
+  logs: listOf(Log),
   type: QuantityText.nullish(),
   cumulativeGasUsed: QuantityText,
   logsBloom: z.string().nullish(),

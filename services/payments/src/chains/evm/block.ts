@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { checkedAnswer, requireMatch } from '../answers.ts';
+import { checkedAnswer, listOf, requireMatch } from '../answers.ts';
 import type { BlockRef } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { Header, Log, Receipt, Transaction } from './answers.ts';
@@ -15,7 +14,7 @@ export interface FetchedBlock extends EvmBlock {
   readonly answer: Fields & { readonly transactions: readonly Fields[] };
 }
 
-const Block = Header.extend({ transactions: z.array(Transaction) });
+const Block = Header.extend({ transactions: listOf(Transaction) });
 
 // Keccak-256 of "Transfer(address,address,uint256)". Source: ERC-20.
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -45,7 +44,7 @@ export const fetchBlockReceipts = async (
   const method = 'eth_getBlockReceipts';
   const answer = await node.call(method, [hash]);
   if (answer === null) return null;
-  const receipts = checkedAnswer(node, method, z.array(Receipt), answer);
+  const receipts = checkedAnswer(node, method, listOf(Receipt), answer);
   requireMatch(receipts.length === transactions.length, node, method, 'has not one receipt for each transaction');
   receipts.forEach((receipt, index) => requireReceiptOf(node, method, receipt, transactions[index]!));
   return receipts;
@@ -75,7 +74,7 @@ export const fetchLogs = async (
     throw error;
   });
   if (answer === null) return null;
-  const logs = checkedAnswer(node, method, z.array(Log), answer);
+  const logs = checkedAnswer(node, method, listOf(Log), answer);
   for (const log of logs) requireMatch(log.blockHash === blockHash, node, method, 'contains a log of another block');
   return logs;
 };

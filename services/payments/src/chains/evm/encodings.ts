@@ -1,6 +1,7 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
+import { listOf } from '../answers.ts';
 import { Bytes, QuantityText, type Receipt } from './answers.ts';
 import { bloomOf } from './logs-bloom.ts';
 
@@ -71,8 +72,7 @@ const integersOf = (fields: Fields, ...names: readonly string[]): Item[] =>
   names.map((name) => integerOf(fields, name));
 /** Some nodes leave an empty list out. */
 const mapped = (fields: Fields, name: string, read: (item: Fields) => Item): Item[] =>
-  z
-    .array(z.looseObject({}))
+  listOf(z.looseObject({}))
     .parse(fields[name] ?? [])
     .map(read);
 const hashesOf = (fields: Fields, name: string): Item[] =>

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { checkedAnswer, requireMatch } from '../answers.ts';
+import { checkedAnswer, listOf, requireMatch } from '../answers.ts';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { Address, Quantity } from './answers.ts';
@@ -32,7 +32,7 @@ const Frame = z.object({
   calls: z.array(z.unknown()).nullish(),
 });
 
-const CallTraces = z.array(
+const CallTraces = listOf(
   z.object({ txHash: z.string().optional(), result: z.unknown().optional(), error: z.string().optional() }),
 );
 
@@ -107,7 +107,7 @@ const Trace = z.object({
   /** With the address of a new contract. */
   result: z.object({ address: Address.optional() }).nullish(),
   error: z.string().optional(),
-  traceAddress: z.array(z.int()),
+  traceAddress: listOf(z.int()),
   transactionHash: z.string().nullish(),
   blockHash: z.string(),
 });
@@ -116,7 +116,7 @@ const Trace = z.object({
 export const callsByTraceBlock: FetchInternalCalls = async (node, { header, transactions }) => {
   const method = 'trace_block';
   const answer = await node.call(method, [`0x${header.number.toString(16)}`]);
-  const traces = checkedAnswer(node, method, z.array(Trace), answer);
+  const traces = checkedAnswer(node, method, listOf(Trace), answer);
   const byHash = new Map<string, Trace[]>(transactions.map(({ hash }) => [hash, []]));
   for (const trace of traces) {
     requireMatch(trace.blockHash === header.hash, node, method, 'contains traces of another block');
