@@ -37,7 +37,6 @@ import { forbidCaching } from './plugins/no-store.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
 import { addSecurityHeaders } from './plugins/secure-headers.ts';
-import { sendStoredJson } from './plugins/stored-json.ts';
 import { rejectUnstorableText } from './plugins/storable-text.ts';
 import { limitConcurrentReads } from './plugins/read-concurrency.ts';
 import { closeUnreadConnections } from './plugins/unread-responses.ts';
@@ -140,7 +139,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         limitConcurrentReads(v1);
         addLocations(v1);
         addPageLinks(v1);
-        sendStoredJson(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(paymentPageSettingsRoutes, options);
         await v1.register(orderRoutes, options);

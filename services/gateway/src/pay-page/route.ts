@@ -23,7 +23,6 @@ import { liveRoutes } from './live/routes.ts';
 import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
-import { renderExample } from './warm-up.ts';
 
 export interface PayPageOptions {
   readonly pool: Pool;
@@ -62,7 +61,6 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     if (sandbox) reply.header('referrer-policy', 'same-origin');
   });
   answerErrorsWithPages(app, assets);
-  app.addHook('onListen', async () => void renderExample(assets));
 
   await app.register(liveRoutes, {
     streams: createEventStreams({ ...payPage.streams, now }),

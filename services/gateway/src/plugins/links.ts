@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { MAX_PAGE } from '../list-query.ts';
-import { areItems } from './stored-json.ts';
 
 /** Sets `Location` on responses that create a resource, also on repeated ones. Register it after the idempotency
  *  keys. */
@@ -28,7 +27,7 @@ type Link = [rel: string, parameter: string, value: string | number];
 
 const linksOf = (payload: unknown, url: string): Link[] => {
   const { items, page, totalPages, next, next_cursor: cursor } = Object(payload) as Record<string, unknown>;
-  if (!areItems(items)) return [];
+  if (!Array.isArray(items)) return [];
   if (typeof next === 'string') return [['next', 'after', next]];
   if (typeof page !== 'number' || typeof totalPages !== 'number') return [];
   const requested = parametersOf(url);

@@ -2,7 +2,6 @@ import { invalidRequest } from '@cpg/core';
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
 import type pg from 'pg';
-import { storedItems } from '../plugins/stored-json.ts';
 import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
 import type { PageQuery } from './page-query.ts';
@@ -27,7 +26,7 @@ export const selectPage = async <Row extends { id: string }>(db: Queryable, quer
   return pageOf(query, rows[0]?.total ?? 0, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
 };
 
-/** The same for a table of resources. The items are for responses alone: they have none of the fields. */
+/** The same for a table of resources. */
 export const selectResources = async <Resource>(
   db: Queryable,
   query: Omit<PageQuery, 'columns'>,
@@ -42,7 +41,7 @@ export const selectResources = async <Resource>(
   // `pg` keeps them until the query is collected, which made the collection of short-lived objects three times as long.
   rows.length = 0;
   return {
-    items: storedItems<Resource>(items),
+    items: items.map((item) => JSON.parse(item) as Resource),
     ...sizesOf(query, total, items.length),
     ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
   };

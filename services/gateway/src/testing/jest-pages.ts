@@ -1,10 +1,21 @@
-import type { Order, PaymentPageAddresses } from '@cpg/contracts';
+import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { payment } from '../openapi/examples.ts';
-import { EXAMPLE_DEPOSIT } from '../pay-page/warm-up.ts';
 import type { TestGateway, TestMerchant } from './jest-gateway.ts';
 import { orderOf, projectOrder } from './jest-resources.ts';
 import { errorResponse } from './jest-stub-service.ts';
+
+/** A deposit as payments answers it. */
+const EXAMPLE_DEPOSIT: PageDeposit = {
+  rail: 'gateway_pay',
+  network: 'base',
+  chain_id: 'eip155:8453',
+  asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+  decimals: 6,
+  currency_decimals: 6,
+  required_confirmations: 12,
+};
 
 /** Makes the payments stub know the returned pages. It answers other calls with a payment. */
 export const paymentPages = (gateway: TestGateway, merchant: TestMerchant) => {
