@@ -1,4 +1,11 @@
-import { type Bounds, type ClockGuardOptions, LIMIT_MS, type OtherClock, type OwnClocks } from '@cpg/runtime';
+import {
+  type Bounds,
+  type ClockGuardOptions,
+  ConfigError,
+  LIMIT_MS,
+  type OtherClock,
+  type OwnClocks,
+} from '@cpg/runtime';
 import type { Queryable } from './pool.ts';
 
 /** What a service compares its clock with in its database: PostgreSQL, the chains that payments reads, and the word of
@@ -54,7 +61,10 @@ const chainClock = (db: Queryable): OtherClock => {
     name: 'chains',
     isExpected: () => isExpected,
     read: async (own) => {
-      const blocks = await newestBlocks(db);
+      const blocks = await newestBlocks(db).catch((error: unknown) => {
+        isExpected ||= error instanceof ConfigError;
+        throw error;
+      });
       isExpected = blocks.length > 0;
       const each = blocks.map((block) => boundsIn(block, own)).filter((bounds) => bounds !== null);
       if (each.length === 0) return null;
@@ -101,11 +111,16 @@ const confirmations =
   };
 
 // undefined_table, undefined_column, invalid_schema_name: their owner is not started or upgraded yet.
-// insufficient_privilege: each service has a role of its own.
-const ABSENT = new Set<unknown>(['42P01', '42703', '3F000', '42501']);
+const ABSENT = new Set<unknown>(['42P01', '42703', '3F000']);
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 const ignoringAbsence = async <T>(rows: Promise<T[]>): Promise<T[]> =>
   rows.catch((error: unknown) => {
-    if (ABSENT.has((error as { code?: unknown }).code)) return [];
-    throw error;
+    const { code, message } = error as { code?: unknown; message: string };
+    if (ABSENT.has(code)) return [];
+    if (code !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new ConfigError(
+      `a clock cannot be read (${message}): run "admin migrate" with the DATABASE_URL of the owner`,
+      { cause: error },
+    );
   });

@@ -1,3 +1,4 @@
+import { ConfigError } from '../config.ts';
 import { createLogger } from '../logger.ts';
 import { createClockGuard, type OtherClock, type OwnClocks } from './guard.ts';
 import type { Bounds, ClockName, Confirmation } from './verdict.ts';
@@ -222,4 +223,27 @@ test('a difference that an operator accepted pauses nothing as long as it stays'
   ahead.postgres = 2 * HOUR;
   await compare();
   expect(isPaused()).toBe(true);
+});
+
+test('a clock that cannot be read because of a wrong setting is logged once', async () => {
+  const lines: string[] = [];
+  const refused = async () => Promise.reject(new ConfigError('the role may not read it'));
+  const guard = createClockGuard({
+    now: () => new Date(),
+    clocks: [
+      { name: 'chains', read: refused },
+      { name: 'postgres', read: async () => Promise.reject(new Error('an outage')) },
+    ],
+    readConfirmation: refused,
+    log: createLogger({ name: 'test', level: 'info', destination: { write: (line) => void lines.push(line) } }),
+  });
+  await guard.compare();
+  await guard.compare();
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      msg: 'a clock is missing',
+      err: expect.objectContaining({ message: 'the role may not read it' }),
+    }),
+  ]);
 });

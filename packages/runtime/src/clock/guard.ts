@@ -1,4 +1,5 @@
 import { uptime } from 'node:os';
+import { ConfigError } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { computedMetric, type MetricsRegistry } from '../metrics.ts';
 import { withTimeout } from '../with-timeout.ts';
@@ -72,6 +73,7 @@ export const createClockGuard = (options: ClockGuardOptions): ClockGuard => {
   let doubt: string | null = 'the clock of this process was not compared with that of PostgreSQL yet';
   let hasWarned = false;
   let comparedAtMs = -Infinity;
+  const corrections = new Set<string>();
 
   const look = (at: Date): void => {
     const verdict = judge(state, momentOf(at));
@@ -105,16 +107,22 @@ export const createClockGuard = (options: ClockGuardOptions): ClockGuard => {
       [...readings].map(([name, reading]) => [name, Math.round(aheadMs(reading, at.getTime() - steadyMs())) / 1_000]),
     );
 
+  /** Logs once what the operator has to correct. An outage is logged by others. */
+  const unread = (error: unknown): null => {
+    if (error instanceof ConfigError && !corrections.has(error.message))
+      log.error({ err: error }, 'a clock is missing');
+    if (error instanceof ConfigError) corrections.add(error.message);
+    return null;
+  };
   const read = async ({ name, read: readClock }: OtherClock): Promise<void> => {
     const atMs = steadyMs();
-    // An outage is logged by others.
-    const bounds = await withTimeout(READ_TIMEOUT_MS, readClock(own)).catch(() => null);
+    const bounds = await withTimeout(READ_TIMEOUT_MS, readClock(own)).catch(unread);
     if (bounds) state = { ...state, readings: new Map([...state.readings, [name, { ...bounds, atMs }]]) };
   };
   const compare = async (): Promise<void> => {
     look(now());
     await Promise.all(clocks.map(read));
-    const confirmation = await readConfirmation?.(own).catch(() => null);
+    const confirmation = await readConfirmation?.(own).catch(unread);
     const expectsChains = clocks.some(({ name, isExpected = () => true }) => name === 'chains' && isExpected());
     state = { ...state, expectsChains, confirmation: confirmation ?? state.confirmation };
     look(now());
