@@ -51,6 +51,11 @@ Money that came for no known order:
   unclaimed return PAYMENT --reason TEXT [--tx HASH] [--as PERSON]
                                            record that it went back to its sender; for good
 
+The schemas of PostgreSQL, for services with roles of their own:
+
+  migrate                              as the owner in DATABASE_URL: bring every schema up to date, and grant the roles of the
+                                       services what they need
+
 The environment to which data belongs; a service of another environment does not start on it:
 
   environment show                     show the stamp of each database schema and of the event store
@@ -80,7 +85,12 @@ if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
 
 const args = process.argv.slice(2);
 const isPerProjection = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
-if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJECTIONS, args);
+if (args[0] === 'migrate' && args.length === 1)
+  for (const service of ['gateway', 'orders', 'payments', 'webhook-dispatcher']) {
+    process.exitCode = await run(process.execPath, [join(CHECKOUT, `services/${service}/dist/migrate.js`)]);
+    if (process.exitCode !== 0) break;
+  }
+else if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJECTIONS, args);
 else if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
 else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);

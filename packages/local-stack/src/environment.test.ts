@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts';
-import { serviceEnvironment, stackAddresses, withOwnTokens } from './environment.ts';
+import { serviceEnvironment, stackAddresses, withOwnSecrets } from './environment.ts';
 import { planPorts } from './ports.ts';
 
 const SECRETS = {
@@ -31,11 +31,23 @@ test('every token has a value of its own, which stays the same', () => {
 
 test('a process gets the tokens that it sends or accepts', () => {
   const all = environmentWith({});
-  expect(tokensIn(withOwnTokens('webhook-dispatcher', all)).sort()).toEqual([
+  expect(tokensIn(withOwnSecrets('webhook-dispatcher', all)).sort()).toEqual([
     'GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN',
     'METRICS_TOKEN',
     'WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN',
     'WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN',
   ]);
-  expect(tokensIn(withOwnTokens('kafka', all))).toEqual(['METRICS_TOKEN']);
+  expect(tokensIn(withOwnSecrets('kafka', all))).toEqual(['METRICS_TOKEN']);
+});
+
+test('a service gets the database role of its own, and none of another service', () => {
+  const all = {
+    DATABASE_URL: 'owner',
+    ORDERS_DATABASE_URL: 'role of orders',
+    PAYMENTS_DATABASE_URL: 'role of payments',
+  };
+  const urlsIn = (process: string) =>
+    Object.entries(withOwnSecrets(process, all)).filter(([, url]) => url !== undefined);
+  expect(urlsIn('orders')).toEqual([['DATABASE_URL', 'role of orders']]);
+  expect(urlsIn('gateway')).toEqual([['DATABASE_URL', 'owner']]);
 });

@@ -73,11 +73,20 @@ const TOKENS = [
 
 const derivedToken = (secret: string, name: string): string => createHmac('sha256', secret).update(name).digest('hex');
 
-/** The environment of one process: without the tokens that it neither sends nor accepts. */
-export const withOwnTokens = (process: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+/** Each service can have a database role of its own. */
+const DATABASE_URLS = ['GATEWAY', 'ORDERS', 'PAYMENTS', 'WEBHOOK_DISPATCHER'].map((name) => `${name}_DATABASE_URL`);
+
+/** The environment of one process: without the tokens that it neither sends nor accepts, and without the database roles
+ *  of others. */
+export const withOwnSecrets = (process: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const name = process.toUpperCase().replaceAll('-', '_');
   const others = TOKENS.filter((token) => token !== 'METRICS_TOKEN' && !token.split(/_TO_|_TOKEN/).includes(name));
-  return { ...env, ...Object.fromEntries(others.map((token) => [token, undefined])) };
+  const own = DATABASE_URLS.find((variable) => variable === `${name}_DATABASE_URL`);
+  return {
+    ...env,
+    ...Object.fromEntries([...others, ...DATABASE_URLS].map((variable) => [variable, undefined])),
+    DATABASE_URL: (own && env[own]) || env.DATABASE_URL,
+  };
 };
 
 /** Base URL of a process, as seen from this machine. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
-import { embeddedDatabaseUrl, withOwnTokens } from './environment.ts';
+import { embeddedDatabaseUrl, withOwnSecrets } from './environment.ts';
 import { chainProgram } from './chain/chain-program.ts';
 import { LaunchError } from './launch-error.ts';
 import type { PortPlan } from './ports.ts';
@@ -49,7 +49,7 @@ export const createPrograms = ({
   const isBehindProxy = (name: string) => ports.some(({ instances }) => instances?.includes(name));
   const programOf = ({ process: name, host, port, via }: PortPlan): Program => {
     const service = name.replace(/-\d+$/, '');
-    const own = withOwnTokens(service, env);
+    const own = withOwnSecrets(service, env);
     const node = (module: string, more: NodeJS.ProcessEnv) =>
       nodeProgram({ name, module, flags, env: { ...own, ...more }, dataDir, onLine: (line) => onLine(name, line) });
     const PORT = String(port);

@@ -28,6 +28,11 @@ export const requireEnvironment = async (db: Queryable, schema: string, environm
   await db.query(`insert into ${schema}.${STAMP} (environment) values ($1)`, [environment]);
 };
 
+/** Whether a schema has the stamp of the environment, and this user may read it. Throws WrongEnvironmentError when it has
+ *  another one. */
+export const isStamped = async (db: Queryable, schema: string, environment: Environment): Promise<boolean> =>
+  (await isReadable(db, schema, STAMP)) && (await checkedStamp(db, schema, environment));
+
 /** Stamps the migrated schemas that have no stamp, whatever their data shows: the operator has decided. Throws
  *  WrongEnvironmentError when a stamp of another environment exists. */
 export const stampSchemas = (pool: Pool, environment: Environment): Promise<void> =>
@@ -58,7 +63,7 @@ export const stampsOf = async (db: Queryable): Promise<{ schema: string; environ
   return stamps;
 };
 
-const READABLE = `c.relkind in ('r', 'p') and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')`;
+const READABLE = `c.relkind in ('r', 'p') and has_schema_privilege(n.oid, 'usage') and has_any_column_privilege(c.oid, 'select')`;
 
 const stampOf = async (db: Queryable, schema: string): Promise<string | null> => {
   const { rows } = await db.query<{ environment: string }>(`select environment from ${schema}.${STAMP}`);

@@ -2,7 +2,9 @@ export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } fr
 export { joinGroup, type Membership } from './group-membership.ts';
 export { type IsLeader, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
+export { SERVICE_ROLES } from './grants.ts';
 export { migrate, migrateInTransaction, type Migrations, prepareSchema, withoutTimeout } from './migrate.ts';
+export { runMigrateCommand } from './migrate-command.ts';
 export { batchWriter } from './batch-writer.ts';
 export { databaseClocks, newestBlocks } from './clocks.ts';
 export { databaseDependency, POSTGRES } from './outage.ts';

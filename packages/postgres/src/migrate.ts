@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError } from '@cpg/runtime';
 import type { ClientConfig, QueryConfig } from 'pg';
-import { type Environment, requireEnvironment } from './environment.ts';
+import { type Environment, isReadable, isStamped, requireEnvironment } from './environment.ts';
+import { applyGrants, GRANTS_FILE } from './grants.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { requireOwnSession } from './pooler.ts';
 import { transaction } from './transaction.ts';
@@ -28,19 +30,47 @@ interface MigrationFile {
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
-/** Migrates a schema like `migrate`, and stamps it with its environment first. Changes nothing and throws
- *  WrongEnvironmentError when the schema belongs to another environment, SharedSessionError when a pooler gives the
- *  sessions of the pool to several clients. */
-export const prepareSchema = async (
-  pool: Pool,
-  { environment, ...migrations }: Migrations & { readonly environment: Environment },
-): Promise<void> => {
+/** Brings a schema up to date, and stamps it with its environment. Looks first, so that a role without the rights of
+ *  the owner finds a schema that its owner has prepared. Changes nothing and throws WrongEnvironmentError when the
+ *  schema belongs to another environment, SharedSessionError when a pooler gives the sessions of the pool to several
+ *  clients, and ConfigError when only the owner may change the schema. */
+export const prepareSchema = async (pool: Pool, schema: OwnSchema): Promise<void> => {
   await requireOwnSessions(pool);
-  await transaction(pool, async (db) => {
-    await lockSchema(db, migrations.schema);
-    await requireEnvironment(db, migrations.schema, environment);
-    await migrateInTransaction(db, migrations);
-  });
+  if (await isPrepared(pool, schema)) return;
+  await prepareAsOwner(pool, schema);
+};
+
+/** What a service has in its database. */
+export interface OwnSchema extends Migrations {
+  readonly environment: Environment;
+}
+
+/** Migrates and stamps a schema, and grants the roles of the services what they need of it. Resolves to whether these
+ *  roles exist. Throws like `prepareSchema`. */
+export const prepareAsOwner = async (pool: Pool, { environment, ...migrations }: OwnSchema): Promise<boolean> => {
+  try {
+    return await transaction(pool, async (db) => {
+      await lockSchema(db, migrations.schema);
+      await requireEnvironment(db, migrations.schema, environment);
+      await migrateInTransaction(db, migrations);
+      return applyGrants(db, migrations);
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new ConfigError(
+      `schema ${migrations.schema} is not up to date, and the role in DATABASE_URL may not change it: run "admin migrate" with the DATABASE_URL of the owner`,
+      { cause: error },
+    );
+  }
+};
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+const isPrepared = async (db: Queryable, { environment, schema, folder }: OwnSchema): Promise<boolean> => {
+  if (!(await isStamped(db, schema, environment)) || !(await isReadable(db, schema, 'migrations'))) return false;
+  const files = await readMigrationFiles(folder);
+  const applied = await appliedMigrations(db, schema, files);
+  return files.every(({ number }) => applied.has(number));
 };
 
 const requireOwnSessions = async (pool: Pool): Promise<void> => {
@@ -109,7 +139,7 @@ export const withoutTimeout = (text: string, values?: unknown[]): QueryConfig & 
 });
 
 const readMigrationFiles = async (folder: string): Promise<MigrationFile[]> => {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql') && name !== GRANTS_FILE).sort();
   return Promise.all(
     names.map(async (name) => {
       const number = FILE_NAME.exec(name)?.[1];

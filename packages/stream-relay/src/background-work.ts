@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts';
 import type { Lags } from './lags.ts';
 import { requireEnvironment, requireOwnStore } from './own-store.ts';
 import { type Projection, startProjection } from './projection.ts';
-import { rebuildOutdated } from './rebuild-outdated.ts';
+import { isCurrent, rebuildOutdated } from './rebuild-outdated.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
 import { type StoreWatch, watchStore } from './store-watch.ts';
 import { requireStoredScales } from './stored-scales.ts';
@@ -91,13 +91,15 @@ const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate,
 };
 
 const prepareStore = async <M extends DomainMessage>(
-  { environment, connections: { client, readModel, name }, projection, gate }: BackgroundWork<M>,
+  { environment, connections: { client, readModel, name }, projection, moreProjections = [], gate }: BackgroundWork<M>,
   store: StoreWatch,
 ): Promise<void> => {
   await requireEnvironment(client, environment);
   await store.untilKnown();
   await requireOwnStore({ client, db: readModel, projection, environment, name });
   await requireStoredScales({ client, db: readModel, projection, name });
+  // Before the first row: tables with rows but no version count as those of an earlier version.
+  for (const each of [projection, ...moreProjections]) await isCurrent(readModel, each);
   gate.open();
 };
 

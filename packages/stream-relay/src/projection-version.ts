@@ -15,7 +15,7 @@ export const readVersion = async (db: Queryable, projection: Projection): Promis
   return comment?.startsWith(PREFIX) ? Number(comment.slice(PREFIX.length)) : null;
 };
 
-/** Records that the current version of the projection built its live tables. */
-export const writeVersion = async (db: Queryable, projection: Projection): Promise<void> => {
-  await db.query(`comment on table ${nameOf(projection)} is '${PREFIX}${projection.version}'`);
+/** Records that the current version of the projection built its live tables, with the rights of their owner. */
+export const writeVersion = async (db: Queryable, { schema, tables, version }: Projection): Promise<void> => {
+  await db.query(`select ${schema}.record_projection_version($1, $2)`, [tables[0], version]);
 };

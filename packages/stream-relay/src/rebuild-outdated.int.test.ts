@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import { readVersion } from './projection-version.ts';
+import { rebuild } from './rebuild.ts';
 import { rebuildOutdated } from './rebuild-outdated.ts';
+import { ProjectionError } from './shadow-table.ts';
 import { startTallies } from './testing/jest-tallies.ts';
 
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -64,4 +67,15 @@ test('instances that start together rebuild once, and an earlier version leaves 
   await earlier.stop();
   expect([await recordedVersion(), await tableId()]).toEqual([2, rebuilt]);
   expect(await tallies.rows()).toMatchObject([{ n: 7 }]);
+});
+
+test('a role that may not create tables lets the owner rebuild them', async () => {
+  const role = `role_${randomBytes(6).toString('hex')}`;
+  await tallies.pool.query(`create role ${role} login password 'secret'; grant usage on schema tallies to ${role}`);
+  const url = new URL(tallies.databaseUrl);
+  url.username = role;
+  url.password = 'secret';
+  const refusal = await rebuild(tallies.options({ databaseUrl: url.toString() })).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ProjectionError);
+  expect((refusal as Error).message).toMatch(/tallies\.tallies with the DATABASE_URL of the owner/);
 });

@@ -28,12 +28,16 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
     });
     log.info({ table: name, version: projection.version }, 'read model rebuilt');
   };
+  let warned: string | null = null;
   const running = retry(rebuildIfOutdated, {
     signal: stopping.signal,
     firstMs: RETRY_EVERY_MS,
     maxMs: RETRY_EVERY_MS,
     onError: (error) => {
       if (error instanceof ProjectionBusyError || stopping.signal.aborted) return;
+      const { message } = error as Error;
+      if (message === warned) return;
+      warned = message;
       log.warn({ err: error, table: name }, 'read model rebuild failed, retrying');
     },
   }).catch(() => {});
@@ -47,7 +51,7 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
 
 /** Whether this version, or a later one, built the tables. Empty tables need no rebuild: this version will fill
  *  them. */
-const isCurrent = async (pool: Pool, projection: Projection): Promise<boolean> => {
+export const isCurrent = async (pool: Pool, projection: Projection): Promise<boolean> => {
   const version = await readVersion(pool, projection);
   if (version !== null) return version >= projection.version;
   return transaction(pool, async (db) => {

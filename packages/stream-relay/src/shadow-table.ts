@@ -39,6 +39,7 @@ export class ProjectionError extends Error {
   override readonly name = 'ProjectionError';
 }
 
+const INSUFFICIENT_PRIVILEGE = '42501';
 const PROGRESS_EVERY = 5_000;
 
 /** A rebuild or a verification by another process is in progress. */
@@ -67,6 +68,11 @@ export const withShadowTables = async <T>(
       }
     });
   } catch (error) {
+    if ((error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE)
+      throw new ProjectionError(
+        `the role in DATABASE_URL may not create tables: rebuild and verify ${nameOf(projection)} with the DATABASE_URL of the owner`,
+        { cause: error },
+      );
     if (!(error instanceof AdvisoryLockTakenError)) throw error;
     throw new ProjectionBusyError(
       `${nameOf(projection)} is being rebuilt or verified by another process: wait until it has finished`,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Environment, type Pool, prepareSchema } from '@cpg/postgres';
 
-const GATEWAY = { schema: 'gateway', folder: fileURLToPath(new URL('../migrations', import.meta.url)) };
+export const GATEWAY = { schema: 'gateway', folder: fileURLToPath(new URL('../migrations', import.meta.url)) };
 
 /** Applies the pending migrations of the schema `gateway`. Throws WrongEnvironmentError, and changes nothing, when the
  *  schema belongs to another environment. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { prepareDatabase, roleVariables } from './database-roles.ts';
 import { reservePorts } from './ports.ts';
 import { processesOf, readStackFiles, type StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
@@ -14,6 +15,8 @@ export interface StackOptions {
   readonly dispatchers?: number;
   /** Numbers of instances, for example `orders=2,payments=2`. */
   readonly scale?: string | undefined;
+  /** Services connect to PostgreSQL with roles of their own. */
+  readonly databaseRoles?: boolean;
 }
 
 /** A stack that this process started: the launcher with all engines and services, as `npm start` runs them. */
@@ -42,7 +45,12 @@ const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
 
 /** Starts a stack with an empty temporary folder and free ports. Throws with the end of the launcher's log if it
  *  does not get ready. ACCEPTANCE_LOG=1 prints the whole log. */
-export const startStack = async ({ env = {}, dispatchers, scale }: StackOptions = {}): Promise<Stack> => {
+export const startStack = async ({
+  env = {},
+  dispatchers,
+  scale,
+  databaseRoles = false,
+}: StackOptions = {}): Promise<Stack> => {
   const { PORT_OFFSET: given } = env;
   const ports = given === undefined ? await reservePorts() : { offset: given, release: () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
@@ -58,13 +66,19 @@ export const startStack = async ({ env = {}, dispatchers, scale }: StackOptions 
     LOG_LEVEL: 'warn',
     NODE_ENV: 'production',
     NODE_OPTIONS: '',
+    ...(databaseRoles && roleVariables(Number(ports.offset))),
     ...env,
   };
   const args = [
     ...(dispatchers === undefined ? [] : ['--dispatchers', String(dispatchers)]),
     ...(scale === undefined ? [] : ['--scale', scale]),
   ];
-  return launch({ dataDir, releasePorts: ports.release, settings, args });
+  const launching = launch({ dataDir, releasePorts: ports.release, settings, args });
+  if (!databaseRoles) return launching;
+  const failed = new AbortController();
+  launching.catch((error: unknown) => failed.abort(error));
+  await prepareDatabase(dataDir, Number(ports.offset), failed.signal);
+  return launching;
 };
 
 interface Launch {

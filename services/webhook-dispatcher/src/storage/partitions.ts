@@ -17,15 +17,9 @@ const LOCK = "select pg_advisory_xact_lock(hashtextextended('webhooks partitions
 // long query.
 const SHORT_LOCK_TIMEOUT = "set local lock_timeout = '2s'";
 
-// Deliveries are updated once or twice: free space on each page keeps the new row version on the same page.
-// Bodies up to the size of a page are stored in the row.
-const TABLES = {
-  events: 'toast_tuple_target = 8160',
-  deliveries: 'fillfactor = 70',
-  attempts: 'fillfactor = 100',
-} as const;
+const TABLES = ['events', 'deliveries', 'attempts'] as const;
 
-type Table = keyof typeof TABLES;
+type Table = (typeof TABLES)[number];
 
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
@@ -53,15 +47,12 @@ export const createPartitions = (pool: Pool, { now, endsBy, retention }: Partiti
     const missing = [...new Set(days)].filter((day) => !existing.has(day));
     if (missing.length === 0) return;
     for (const day of missing) {
-      for (const [table, settings] of Object.entries(TABLES) as [Table, string][]) {
+      for (const table of TABLES) {
         // A transaction of its own: while it holds the lock of one table, it must not wait for another one.
         await transaction(pool, async (db) => {
           await db.query(LOCK);
           await db.query(SHORT_LOCK_TIMEOUT);
-          await db.query(
-            `create table if not exists webhooks.${partitionOf(table, day)} partition of webhooks.${table}
-             for values from ('${day}') to ('${daysFrom(day, 1)}') with (${settings})`,
-          );
+          await db.query('select webhooks.create_partition($1, $2)', [table, day]);
         });
       }
       existing.add(day);
@@ -86,7 +77,7 @@ export const createPartitions = (pool: Pool, { now, endsBy, retention }: Partiti
         await transaction(pool, async (db) => {
           await db.query(LOCK);
           await db.query(SHORT_LOCK_TIMEOUT);
-          const drop = () => db.query(`drop table if exists webhooks.${name}`);
+          const drop = () => db.query('select webhooks.drop_partition($1, $2)', [table, dayIn(name)]);
           await (table === 'deliveries' ? removeCountsBefore(db, daysFrom(dayIn(name), 1), drop) : drop());
         });
         existing.delete(dayIn(name));

@@ -1,0 +1,10 @@
+-- What each service may do in this schema. "admin migrate" revokes everything else.
+grant usage on schema orders to cpg_gateway, cpg_orders;
+
+grant select, insert, update, delete on all tables in schema orders to cpg_orders;
+revoke insert, update, delete on migrations, environment_stamp from cpg_orders;
+
+-- Orders and lists of them.
+grant select on orders, order_counts, order_totals to cpg_gateway;
+
+grant execute on function record_projection_version to cpg_orders;

@@ -1,0 +1,13 @@
+-- What each service may do in this schema. "admin migrate" revokes everything else.
+grant usage on schema payments to cpg_gateway, cpg_orders, cpg_payments, cpg_webhook_dispatcher;
+
+grant select, insert, update, delete on all tables in schema payments to cpg_payments;
+revoke insert, update, delete on migrations, environment_stamp from cpg_payments;
+
+-- Payments, refunds, lists of them, and what the page of a payment shows of its chain.
+grant select on payments, payment_counts, payment_totals, refunds, refund_counts, refund_totals, chain_transfers to cpg_gateway;
+
+-- The times of the newest blocks, which each service compares its clock with.
+grant select on chain_cursors to cpg_gateway, cpg_orders, cpg_webhook_dispatcher;
+
+grant execute on function record_projection_version to cpg_payments;
