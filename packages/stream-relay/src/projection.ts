@@ -11,7 +11,7 @@ export interface Projection {
   readonly name?: string;
   /** Tables in `schema`; the primary key of each is `id`. */
   readonly tables: readonly [string, ...string[]];
-  /** Tables in `schema` in which triggers of `tables` count rows. */
+  /** Tables in `schema` in which triggers of `tables` count rows (ADR 16). */
   readonly counts?: readonly CountTable[];
   /** Increment it when the same events result in other rows. The service then rebuilds its tables. */
   readonly version: number;
@@ -30,12 +30,15 @@ export interface Projection {
   readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], schema: string) => Promise<void>;
 }
 
-/** A table that triggers keep up to date with the rows of a projection. */
+/** A table in which triggers count the rows of another one: `n` by merchant, day in UTC, and `keys`. The day -infinity
+ *  has the sum of all days. */
 export interface CountTable {
   readonly name: string;
-  readonly primaryKey: readonly string[];
-  /** A query that counts the rows of the tables in `schema` and returns what `name` should have. */
-  readonly recount: (schema: string) => string;
+  /** The table whose rows it counts. */
+  readonly of: string;
+  readonly keys: readonly string[];
+  /** The condition on the rows that are counted. */
+  readonly where?: string;
 }
 
 /** The qualified names of the tables of a projection. */

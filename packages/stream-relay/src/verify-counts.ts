@@ -6,12 +6,10 @@ import type { CountTable, Projection } from './projection.ts';
  *  progress make no difference. */
 export const verifyCounts = async (
   db: Queryable,
-  { schema, tables, counts = [] }: Pick<Projection, 'schema' | 'tables' | 'counts'>,
+  { schema, counts = [] }: Pick<Projection, 'schema' | 'counts'>,
 ): Promise<{ differ: number; differences: readonly Difference[] }> => {
   const found = { differ: 0, differences: [] as Difference[] };
   for (const count of counts) {
-    // An earlier version wrote rows without these triggers: uncounted, or with fewer counts.
-    if (!(await hasTriggers(db, `${schema}.${tables[0]}`))) continue;
     const { rows } = await db.query<Difference & { differ: string }>(comparison(schema, count));
     found.differ += Number(rows[0]?.differ ?? 0);
     found.differences.push(...rows.map(({ table, id, live, replayed }) => ({ table, id, live, replayed })));
@@ -19,23 +17,21 @@ export const verifyCounts = async (
   return found;
 };
 
-const hasTriggers = async (db: Queryable, table: string): Promise<boolean> => {
-  const { rowCount } = await db.query(
-    `select from pg_trigger where tgrelid = $1::regclass and tgfoid::regproc::text like '%\\_with\\_totals\\_in\\_5\\_spans' limit 1`,
-    [table],
-  );
-  return rowCount === 1;
+/** A query that counts the rows of the tables in `schema`, and returns the rows that the table of counts should have. */
+export const recount = (schema: string, { of, keys, where = 'true' }: CountTable): string => {
+  const by = ['merchant_id', 'days.day', ...keys].join(', ');
+  return `select ${by}, count(*)::int as n from ${schema}.${of}
+    cross join lateral (values ((created_at at time zone 'UTC')::date), ('-infinity')) as days (day)
+    where ${where} group by ${by}`;
 };
 
 // A count of zero is the same as no count.
-const comparison = (schema: string, { name, primaryKey, recount }: CountTable): string => {
-  const key = primaryKey.join(', ');
-  const counted = (alias: string, from: string) =>
-    `(select ${key}, to_jsonb(${alias}) as counts from ${from} as ${alias}
-      where exists (select from jsonb_each(to_jsonb(${alias}) - '{${primaryKey.join(',')}}'::text[]) where value <> '0'))`;
-  return `select '${schema}.${name}' as table, concat_ws(' ', ${key}) as id,
-      live.counts as live, recounted.counts as replayed, count(*) over () as differ
-    from ${counted('c', `${schema}.${name}`)} as live full join ${counted('r', `(${recount(schema)})`)} as recounted
-      using (${key})
-    where live.counts is distinct from recounted.counts order by ${key} limit ${MAX_DIFFERENCES}`;
+const comparison = (schema: string, count: CountTable): string => {
+  const key = ['merchant_id', 'day', ...count.keys].join(', ');
+  const row = (of: string) => `case when ${of}.n is not null then jsonb_build_object('n', ${of}.n) end`;
+  return `select '${schema}.${count.name}' as table, concat_ws(' ', ${key}) as id,
+      ${row('live')} as live, ${row('recounted')} as replayed, count(*) over () as differ
+    from (select * from ${schema}.${count.name} where n <> 0) as live
+      full join (${recount(schema, count)}) as recounted using (${key})
+    where live.n is distinct from recounted.n order by ${key} limit ${MAX_DIFFERENCES}`;
 };

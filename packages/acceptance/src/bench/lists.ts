@@ -8,7 +8,7 @@ import { atMost, ms, type Row } from './report.ts';
 import { inTurns } from './timings.ts';
 
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
-const MAX_RATIO = 3;
+const MAX_RATIO = 10;
 const TURNS = 9;
 /** The slowest of many short measurements is an outlier, so the slowest pages get more turns. */
 const SLOWEST = 5;

@@ -4,10 +4,8 @@ import type { Queryable } from '@cpg/postgres';
 import { hideInternalAddresses } from '@cpg/runtime';
 import { decodeTime, encodeTime } from 'ulid';
 import type { ListQuery } from '../list-query.ts';
-import { DELIVERIES, isCounted } from './counted-tables.ts';
 import type { Place } from './cursor.ts';
-import type { PageQuery } from './page-query.ts';
-import { mapPage, type Page, pageOf, selectPage, startOf } from './page.ts';
+import { mapPage, type Page, pageOf, startOf } from './page.ts';
 
 interface DeliveryRow {
   readonly id: string;
@@ -52,33 +50,23 @@ export const listDeliveries = async (
 ): Promise<Page<Delivery>> => {
   const { from_date: from, to_date: to } = list;
   const [fromId, toId] = [from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)];
-  const query: PageQuery = {
-    table: DELIVERIES,
-    columns: COLUMNS.split(', '),
-    owner: ['webhook_id', webhookId],
+  const query = {
+    table: 'webhooks.deliveries',
+    owner: ['webhook_id', webhookId] as const,
     filters: Object.entries({ status, event_type }),
-    ranges: [
-      ['id >=', fromId],
-      ['id <', toId],
-    ],
     list,
-    sortBy: ['id'],
   };
-  if (!(await isCounted(db, DELIVERIES))) return mapPage(await selectPage<DeliveryRow>(db, query), resourceOf);
   const after = startOf(query);
   const { page, limit, sort } = list;
-  const { rows } = await db.query<{ total: number; deliveries: ListedDelivery[] | null }>({
+  const { rows } = await db.query<DeliveryRow & { readonly total: string }>({
     name: 'list deliveries',
-    // One row of JSON, because rows of their own and their times would take most of the time of a page of 100.
-    text: `select max(total)::int as total, json_agg(json_build_array((delivery).id, (delivery).webhook_id, (delivery).event_id,
-             (delivery).event_type, (delivery).status, (delivery).attempts, (delivery).next_attempt_at, (delivery).updated_at) order by place)
-             filter (where (delivery).id is not null) as deliveries
-           from webhooks.list_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9) with ordinality as listed (total, delivery, place)`,
+    text: `select total, (delivery).*
+           from webhooks.list_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9) with ordinality as listed (total, delivery, place)
+           order by place`,
     values: [webhookId, event_type, status, fromId, toId, after?.id, sort === 'asc', (page - 1) * limit, limit + 1],
   });
-  const { total, deliveries } = rows[0]!;
-  const found = (deliveries ?? []).map(rowOf);
-  return mapPage(pageOf(query, total, found, placeOf), resourceOf);
+  const found = rows.filter(({ id }) => id !== null);
+  return mapPage(pageOf(query, Number(rows[0]!.total), found, placeOf), resourceOf);
 };
 
 /** A delivery with a page of its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
@@ -142,38 +130,6 @@ const resourceOf = (row: DeliveryRow): Delivery => ({
   ...(row.next_attempt_at && { next_attempt_at: row.next_attempt_at.toISOString() }),
   created_at: new Date(createdMsOf(row.id)).toISOString(),
   ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
-});
-
-/** The columns of a row in the JSON of a page. Times are ISO 8601, with the offset of the session. */
-type ListedDelivery = readonly [
-  id: string,
-  webhookId: string,
-  eventId: string,
-  type: DeliveryRow['event_type'],
-  status: DeliveryRow['status'],
-  attempts: number,
-  nextAttemptAt: string | null,
-  updatedAt: string | null,
-];
-
-const rowOf = ([
-  id,
-  webhook_id,
-  event_id,
-  event_type,
-  status,
-  attempts,
-  next,
-  updated,
-]: ListedDelivery): DeliveryRow => ({
-  id,
-  webhook_id,
-  event_id,
-  event_type,
-  status,
-  attempts,
-  next_attempt_at: next === null ? null : new Date(next),
-  updated_at: updated === null ? null : new Date(updated),
 });
 
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');

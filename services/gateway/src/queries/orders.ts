@@ -1,7 +1,6 @@
-import { type Order, OrderStatus, type PaymentRail } from '@cpg/contracts';
+import { type Order, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import type { CountTable } from './counts.ts';
 import { type Page, selectResources } from './page.ts';
 
 export interface OrderFilters {
@@ -9,13 +8,6 @@ export interface OrderFilters {
   readonly external_reference_id?: string | undefined;
   readonly currency?: string | undefined;
 }
-
-const COUNTS: CountTable = {
-  name: 'orders.order_counts',
-  totals: 'orders.order_totals',
-  keys: ['currency'],
-  statuses: OrderStatus.options,
-};
 
 export const listOrders = async (
   db: Queryable,
@@ -28,7 +20,7 @@ export const listOrders = async (
     only: 'not deleted',
     filters: Object.entries({ status, external_reference_id, currency }),
     list,
-    counts: COUNTS,
+    counts: { name: 'orders.order_counts', keys: ['status', 'currency'] },
   });
 
 export const orderById = async (db: Queryable, merchantId: string, id: string): Promise<Order | null> => {

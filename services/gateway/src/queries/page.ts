@@ -1,11 +1,9 @@
 import { invalidRequest } from '@cpg/core';
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
-import type pg from 'pg';
 import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
-import { isCounted } from './counted-tables.ts';
 import type { PageQuery } from './page-query.ts';
-import { pageStatement, resourcesStatement, type Statement } from './page-statement.ts';
+import { pageStatement, type Selection } from './page-statement.ts';
 
 export interface Page<T> {
   readonly items: T[];
@@ -18,37 +16,28 @@ export interface Page<T> {
   readonly next_cursor?: string;
 }
 
-/** One page of a table and the total number of matching rows, from one snapshot. Everything but values is inserted into
- *  the statement as it is, so never pass request input. */
-export const selectPage = async <Row extends { id: string }>(db: Queryable, query: PageQuery): Promise<Page<Row>> => {
-  const { rows } = await run<SelectedRow<Row>>(db, pageStatement(query, startOf(query)));
+/** One page of a table and the total number of matching rows, from one snapshot. */
+export const selectPage = async <Row extends { id: string }>(
+  db: Queryable,
+  selection: Selection,
+): Promise<Page<Row>> => {
+  const { text, values } = pageStatement(selection, startOf(selection));
+  const { rows } = await db.query<SelectedRow<Row>>({ name: nameOf(text), text, values });
   const found = rows.filter((row) => row.id !== null);
-  return pageOf(query, rows[0]?.total ?? 0, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
+  return pageOf(selection, rows[0]!.total, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
 };
 
 /** The same for a table of resources. */
 export const selectResources = async <Resource>(
   db: Queryable,
-  query: Omit<PageQuery, 'columns'>,
+  selection: Omit<Selection, 'columns'>,
 ): Promise<Page<Resource>> => {
-  const { counts, table, list } = query;
-  const counted = counts && (await isCounted(db, table));
-  const search = { ...query, columns: [], counts: counted ? counts : undefined };
-  const { rows } = await run<SelectedResource>(db, resourcesStatement(search, startOf(search)));
-  const { total } = rows[0]!;
-  const items = rows.slice(0, list.limit).flatMap(({ item }) => item ?? []);
-  const last = rows.length > list.limit ? rows[list.limit - 1]! : null;
-  // `pg` keeps them until the query is collected, which made the collection of short-lived objects three times as long.
-  rows.length = 0;
-  return {
-    items: items.map((item) => JSON.parse(item) as Resource),
-    ...sizesOf(query, total, items.length),
-    ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
-  };
+  const page = await selectPage<{ id: string; item: string }>(db, {
+    ...selection,
+    columns: ['resource::text as item'],
+  });
+  return { ...page, items: page.items.map(({ item }) => JSON.parse(item) as Resource) };
 };
-
-const run = <Row extends pg.QueryResultRow>(db: Queryable, { text, values, hasOnePlan }: Statement) =>
-  db.query<Row>({ ...(hasOnePlan && { name: nameOf(text) }), text, values });
 
 /** The place after which the page starts; undefined without a cursor. Throws `invalid_request` for a cursor of another
  *  list, and for one with a page number. */
@@ -62,14 +51,6 @@ export const startOf = (query: PageQuery): Place | undefined => {
 
 type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
 
-/** An item of a page. An empty page has one row without an item. */
-interface SelectedResource {
-  readonly total: number;
-  readonly item: string | null;
-  readonly id: string | null;
-  readonly created_at_us: string | null;
-}
-
 /** The page of the rows that were found for it, and maybe one more, which shows that there is a next page. */
 export const pageOf = <Row>(
   query: PageQuery,
@@ -77,21 +58,18 @@ export const pageOf = <Row>(
   found: readonly Row[],
   placeOf: (row: Row) => Place,
 ): Page<Row> => {
-  const items = found.slice(0, query.list.limit);
+  const { limit, page } = query.list;
+  const items = found.slice(0, limit);
   return {
     items,
-    ...sizesOf(query, total, items.length),
-    ...(found.length > items.length && { next_cursor: encodeCursor(query, placeOf(items.at(-1)!)) }),
+    limit,
+    count: items.length,
+    total,
+    page,
+    totalPages: Math.ceil(total / limit),
+    ...(found.length > limit && { next_cursor: encodeCursor(query, placeOf(items.at(-1)!)) }),
   };
 };
-
-const sizesOf = ({ list: { limit, page } }: Pick<PageQuery, 'list'>, total: number, count: number) => ({
-  limit,
-  count,
-  total,
-  page,
-  totalPages: Math.ceil(total / limit),
-});
 
 /** By text. There are few, because a text has no values of requests. */
 const names = new Map<string, string>();

@@ -1,7 +1,6 @@
-import { type Payment, type PaymentCurrency, PaymentStatus } from '@cpg/contracts';
+import { type Payment, type PaymentCurrency } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import type { CountTable } from './counts.ts';
 import { type Page, selectResources } from './page.ts';
 
 export interface PaymentFilters {
@@ -10,13 +9,6 @@ export interface PaymentFilters {
   readonly payment_rail?: string | undefined;
   readonly order_id?: string | undefined;
 }
-
-const COUNTS: CountTable = {
-  name: 'payments.payment_counts',
-  totals: 'payments.payment_totals',
-  keys: ['currency', 'payment_rail'],
-  statuses: PaymentStatus.options,
-};
 
 export const listPayments = async (
   db: Queryable,
@@ -29,7 +21,7 @@ export const listPayments = async (
     only: 'not deleted',
     filters: Object.entries({ status, currency, payment_rail, order_id }),
     list,
-    counts: COUNTS,
+    counts: { name: 'payments.payment_counts', keys: ['status', 'currency', 'payment_rail'] },
   });
 
 /** The currencies of these payments, without those that are deleted. */

@@ -1,7 +1,6 @@
 import type { Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import type { CountTable } from './counts.ts';
 import { type Page, selectResources } from './page.ts';
 
 export interface RefundFilters {
@@ -9,13 +8,6 @@ export interface RefundFilters {
   readonly order_id?: string | undefined;
   readonly currency?: string | undefined;
 }
-
-const COUNTS: CountTable = {
-  name: 'payments.refund_counts',
-  totals: 'payments.refund_totals',
-  keys: ['currency'],
-  statuses: [],
-};
 
 export const listRefunds = async (
   db: Queryable,
@@ -27,7 +19,7 @@ export const listRefunds = async (
     owner: ['merchant_id', merchantId],
     filters: Object.entries({ payment_id, order_id, currency }),
     list,
-    counts: COUNTS,
+    counts: { name: 'payments.refund_counts', keys: ['currency'] },
   });
 
 export const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {

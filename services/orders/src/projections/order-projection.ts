@@ -1,13 +1,16 @@
 import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
 import { isTombstone, parseRecorded, type RecentEvents, stateAt } from '@cpg/event-store';
-import { type Projection, withoutProjected } from '@cpg/stream-relay';
+import { type CountTable, type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../deletion.ts';
 import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
-import { orderCounts } from './order-counts.ts';
 import { type ProjectedOrder, projectOrders } from './orders.ts';
+
+export const orderCounts: readonly CountTable[] = [
+  { name: 'order_counts', of: 'orders', keys: ['status', 'currency'], where: 'not deleted' },
+];
 
 /** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
  *  on the stream deletion-<order id> clears it, because the order's own stream is tombstoned and may no longer be

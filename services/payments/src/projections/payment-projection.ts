@@ -1,14 +1,18 @@
 import { PaymentEvent } from '@cpg/contracts';
 import { type RecentEvents, stateAt } from '@cpg/event-store';
-import { type Projection, withoutProjected } from '@cpg/stream-relay';
+import { type CountTable, type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { orderOfPayment } from '../payment/order-of.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
-import { paymentCounts, refundCounts } from './payment-counts.ts';
 import { type ProjectedPayment, projectPayments } from './payments.ts';
+
+export const paymentCounts: readonly CountTable[] = [
+  { name: 'payment_counts', of: 'payments', keys: ['status', 'currency', 'payment_rail'], where: 'not deleted' },
+  { name: 'refund_counts', of: 'refunds', keys: ['currency'] },
+];
 
 /** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
  *  the row. */
@@ -20,7 +24,7 @@ export const paymentProjection = (
   return {
     schema: 'payments',
     tables: ['payments', 'refunds'],
-    counts: [...paymentCounts, ...refundCounts],
+    counts: paymentCounts,
     version: 5,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderOf: orderOfPayment(client),
