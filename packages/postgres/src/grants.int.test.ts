@@ -23,15 +23,12 @@ const OWNERS: Record<Role, string> = {
 const READS: Record<Role, readonly string[]> = {
   cpg_gateway: [
     'orders.order_counts',
-    'orders.order_totals',
     'orders.orders',
     'payments.chain_cursors',
     'payments.chain_transfers',
     'payments.payment_counts',
-    'payments.payment_totals',
     'payments.payments',
     'payments.refund_counts',
-    'payments.refund_totals',
     'payments.refunds',
     'webhooks.attempts',
     'webhooks.deliveries',
