@@ -143,6 +143,7 @@ describe('bodies', () => {
     ...numbers(SIZE).map((number): [string, string] => [`number ${number.slice(0, 4)}`, number]),
     ['numbers', many(() => '9e999')],
     ['short numbers', many(() => '1')],
+    ['short numbers with an exponent', many(() => '1e1')],
     ['texts', many(() => '""')],
     ['arrays', many(() => '[]')],
     ['objects', many(() => '{}')],

@@ -64,21 +64,6 @@ test('a double holds 15 significant digits with every exponent of two digits', (
   );
 });
 
-test('short numbers with an exponent cost about as much as those without', () => {
-  const costOf = (number: string) => leastCost(() => parseExactJson(`[${`${number},`.repeat(50_000)}0]`));
-  expect(costOf('1e1')).toBeLessThan(4 * costOf('101'));
-});
-
-/** Processor time of the cheapest of five runs. */
-const leastCost = (run: () => unknown): number =>
-  Math.min(
-    ...Array.from({ length: 5 }, () => {
-      const before = process.cpuUsage();
-      run();
-      return process.cpuUsage(before).user;
-    }),
-  );
-
 test('every value that JavaScript writes is read as JSON.parse reads it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
