@@ -1,3 +1,4 @@
+import { setClock } from './clock.ts';
 import { callData } from './contracts.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { PAYER } from './test-tokens.ts';
@@ -36,10 +37,12 @@ export interface Remined {
   readonly block: number;
 }
 
-/** Replaces the last `depth` blocks. Transactions that are not mined again are gone for good. */
+/** Replaces the last `depth` blocks, and sets the clock again: anvil sets it back to the block before them.
+ *  Transactions that are not mined again are gone for good. */
 export const reorganize = async (call: RpcCall, depth: number, remined: readonly Remined[] = []): Promise<void> => {
   const transactions = await Promise.all(
     remined.map(async ({ hash, block }) => [await call<string>('eth_getRawTransactionByHash', hash), block]),
   );
   await call('anvil_reorg', depth, transactions);
+  await setClock(call);
 };
