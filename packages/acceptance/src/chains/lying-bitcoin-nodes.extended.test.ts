@@ -4,7 +4,7 @@ import { type LyingNode, startLyingNode } from './lying-node.ts';
 import { type LyingChain, lyingSeeds, requirePaid, type Sale, survivesLies } from './lying-nodes.ts';
 import { onEachBitcoinNode } from './on-bitcoin.ts';
 
-const SLOW = 120_000;
+const SLOW = 240_000;
 /** Of the asset in the sandbox: one block more than the one that has the transfer. */
 const CONFIRMING_BLOCKS = 2;
 /** Of one seed: three orders in two parts each. */

@@ -14,7 +14,7 @@ import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
 import { type LyingChain, lyingSeeds, requirePaid, type Sale, survivesLies } from './lying-nodes.ts';
 
-const SLOW = 120_000;
+const SLOW = 240_000;
 const CONFIRMATIONS = 2;
 
 /** Sends an amount in one or several transfers. Resolves to the transfers. */
