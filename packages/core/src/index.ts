@@ -13,5 +13,6 @@ export {
   nullIfNotFound,
   outcomeUnknown,
 } from './errors.ts';
+export { groupBy } from './group-by.ts';
 export { oncePerObject } from './once-per-object.ts';
 export { givenFor } from './testing/given.ts';

@@ -1,6 +1,6 @@
 import type { Asset } from '@cpg/assets';
 import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
-import { isAppError, isTemporary } from '@cpg/core';
+import { groupBy, isAppError, isTemporary } from '@cpg/core';
 import type { IsLeader } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
@@ -109,13 +109,7 @@ const askedOnce = (ask: RequiredConfirmations): RequiredConfirmations => {
 
 /** The rest is due again at the next call. The largest transfers are no dust. */
 const largestAtEachAddress = (due: readonly DueReport[]): readonly DueReport[] => {
-  const groups = new Map<string, DueReport[]>();
-  for (const each of due) {
-    const key = `${each.transfer.asset} ${each.transfer.address}`;
-    const group = groups.get(key) ?? [];
-    group.push(each);
-    groups.set(key, group);
-  }
+  const groups = groupBy(due, ({ transfer }) => `${transfer.asset} ${transfer.address}`);
   const chosen = new Set([...groups.values()].flatMap((group) => group.toSorted(byUnits).slice(0, AT_ONE_ADDRESS)));
   return due.filter((each) => chosen.has(each));
 };

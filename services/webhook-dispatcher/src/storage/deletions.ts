@@ -1,5 +1,5 @@
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@cpg/core';
 import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue.ts';
 import { deferFailedOrders, lockRunningReplay } from './replays.ts';

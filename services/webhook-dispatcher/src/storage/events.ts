@@ -1,7 +1,7 @@
 import type { Queryable } from '@cpg/postgres';
 import type { StoredEvent } from '../delivery/delivery.ts';
 import type { RenderedEvent } from '../delivery/render.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@cpg/core';
 import type { QueueRow } from './claim.ts';
 
 /** Values for the columns id, merchant_id, order_id, type, occurred_at, sequence and body of `webhooks.events`. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@cpg/core';
 import { lockedQueue, lockOrders } from './queue.ts';
 
 /** The fields of a stored event that its row in the queue needs. */

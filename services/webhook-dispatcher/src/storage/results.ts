@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import type { Result } from '../delivery/delivery.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@cpg/core';
 import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue.ts';
 

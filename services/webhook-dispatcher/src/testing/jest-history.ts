@@ -1,6 +1,5 @@
 import type { DomainMessage, HistoryQuery, OrderMessage, PaymentMessage } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { groupBy } from '../group-by.ts';
+import { AppError, groupBy } from '@cpg/core';
 import type { History } from '../clients/history.ts';
 
 const PAGE_SIZE = 3;
