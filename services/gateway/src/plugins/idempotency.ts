@@ -2,6 +2,7 @@ import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { newUlid, type SecretBox, withTimeout } from '@cpg/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isDeleted } from '../queries/deleted-resources.ts';
 import {
   type Claim,
   claimRequest,
@@ -9,18 +10,12 @@ import {
   isOrderCreatedBy,
   releaseClaim,
   responseRow,
+  type StoredRequest,
   storeResponse,
 } from '../queries/idempotency.ts';
 import { callerOf } from '../request.ts';
-import {
-  type FinalResponse,
-  idempotencyKeyOf,
-  orderIdOfKey,
-  responseOf,
-  reusedKey,
-  sendStored,
-} from './idempotency-key.ts';
-import { shownResource } from './shown-resource.ts';
+import { type FinalResponse, idempotencyKeyOf, orderIdOfKey, reusedKey, sendStored } from './idempotency-key.ts';
+import { goneError, shownResource } from './shown-resource.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 
 // Refusals below 500 that are not stored, because a retry of the same request can succeed.
@@ -111,6 +106,22 @@ const readStored = async (claim: Claim, options: IdempotencyOptions): Promise<Fi
     'idempotency_key_in_use',
     'a request with this Idempotency-Key is still running: try again in a moment',
   );
+};
+
+const GONE = 410;
+
+/** Null while the request has no response. Throws 422 for another request, and 410 when what it shows was deleted
+ *  since: its contents must not come back. */
+const responseOf = async (
+  { request_hash, status, answer, sealed, resource_id: resource }: StoredRequest,
+  claim: Claim,
+  { pool, box }: IdempotencyOptions,
+): Promise<FinalResponse | null> => {
+  if (request_hash !== claim.requestHash) throw reusedKey();
+  if (status === GONE && resource !== null) throw goneError(resource);
+  if (status === null || answer === null) return null;
+  if (resource !== null && (await isDeleted(pool, claim.merchantId, resource))) throw goneError(resource);
+  return { status, text: sealed ? box.open(answer, responseRow(claim)) : answer };
 };
 
 /** Stores a final response under the key, or releases the key. */

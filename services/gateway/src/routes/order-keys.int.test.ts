@@ -2,7 +2,7 @@ import { newUlid } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderBody, orderOf, ordersResponse, projectOrder } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
-import { orderIdOfKey } from './idempotency-key.ts';
+import { orderIdOfKey } from '../plugins/idempotency-key.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
