@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { wallClock } from '@cpg/core';
 import { type LogPosition, standingOf, verifyChains } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { z } from 'zod';
 import { ProjectionError } from './shadow-table.ts';
 import { chainReport } from './verification-report.ts';
 
@@ -68,16 +69,23 @@ const fileIn = (args: readonly string[]): string | undefined => {
   }
 };
 
-/** Up to where a service was verified, and when that began. */
-interface Checkpoint {
-  readonly position: LogPosition;
-  readonly verified_at: string;
-}
+const Position = z.string().regex(/^\d+$/);
 
-/** By service. Empty if there is no such file. */
-const readCheckpoints = (file: string): Readonly<Record<string, Checkpoint>> => {
-  const refused = (cause: unknown) =>
-    new ProjectionError(`${file} is not a file that "audit verify --since" wrote: name another one`, { cause });
+/** Up to where each service was verified, and when that began. */
+const Checkpoints = z.record(
+  z.string(),
+  z.object({
+    position: z.object({
+      commit: Position,
+      prepare: Position,
+      event: z.object({ id: z.string(), stream: z.string() }),
+    }),
+    verified_at: z.string(),
+  }),
+);
+
+/** Empty if there is no such file. */
+const readCheckpoints = (file: string): z.infer<typeof Checkpoints> => {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -86,23 +94,18 @@ const readCheckpoints = (file: string): Readonly<Record<string, Checkpoint>> => 
     throw new ProjectionError(`cannot read ${file}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    const checkpoints = JSON.parse(text) as Record<string, Checkpoint>;
-    if (!Object.values(checkpoints).every(isCheckpoint)) throw new Error('it has other fields');
-    return checkpoints;
-  } catch (error) {
-    throw refused(error);
+    return Checkpoints.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new ProjectionError(`${file} is not a file that "audit verify --since" wrote: name another one`, { cause });
   }
 };
 
-const isCheckpoint = (value: unknown): value is Checkpoint => {
-  const { position, verified_at } = (value ?? {}) as Partial<Checkpoint>;
-  const numbers = [position?.commit, position?.prepare];
-  const names = [position?.event?.id, position?.event?.stream, verified_at];
-  return numbers.every((one) => /^\d+$/.test(one ?? '')) && names.every((one) => typeof one === 'string');
-};
-
 /** Replaces the file at once: after a crash it is the earlier or the new one. */
-const writeCheckpoint = (file: string, service: string, checkpoint: Checkpoint): void => {
+const writeCheckpoint = (
+  file: string,
+  service: string,
+  checkpoint: { position: LogPosition; verified_at: string },
+): void => {
   const text = `${JSON.stringify({ ...readCheckpoints(file), [service]: checkpoint }, null, 2)}\n`;
   try {
     writeFileSync(`${file}.new`, text, { flush: true });
