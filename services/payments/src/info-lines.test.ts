@@ -1,5 +1,5 @@
 import { createLogger, newId } from '@cpg/runtime';
-import { startBothServices } from './testing/jest-both-services.ts';
+import { createCall, startBothServices } from './testing/jest-both-services.ts';
 
 interface Line {
   readonly level: string;
@@ -24,24 +24,6 @@ const deliverAllTwice = async () => {
 
 test('a paid order writes one info line for each business fact, also when calls and messages repeat', async () => {
   const [orderId, merchantId] = [newId('order'), newId('merchant')];
-  const create = {
-    order_id: orderId,
-    merchant_id: merchantId,
-    order: {
-      external_reference_id: 'cart-1',
-      items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
-      enable_rails: ['gateway_pay'],
-      payment_currency: 'USDC',
-      capabilities: {
-        can_cancel: true,
-        can_update: true,
-        can_overpay: false,
-        partial_payments: true,
-        express_checkout: false,
-        expiration_auto_renewal: false,
-      },
-    },
-  };
   const sighting = {
     order_id: orderId,
     rail: 'crypto_deposit',
@@ -49,7 +31,7 @@ test('a paid order writes one info line for each business fact, also when calls 
     amount: '10',
     currency: 'USDC',
   };
-  await both.orders('POST', '/orders', create);
+  await both.orders('POST', '/orders', createCall({ orderId, merchantId }));
   for (const confirmed of [false, false, true, true])
     await both.payments('POST', '/payments', { ...sighting, confirmed });
   await deliverAllTwice();

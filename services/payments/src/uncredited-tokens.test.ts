@@ -1,6 +1,6 @@
 import { paymentView } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
-import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
+import { type BothServices, createCall, startBothServices } from './testing/jest-both-services.ts';
 
 let both: BothServices;
 beforeAll(() => void (both = startBothServices()));
@@ -8,21 +8,7 @@ afterAll(() => both.stop());
 
 const create = async () => {
   const [orderId, merchantId] = [newId('order'), newId('merchant')];
-  const order = {
-    external_reference_id: 'cart-1',
-    items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
-    enable_rails: ['gateway_pay'],
-    payment_currency: 'USDC',
-    capabilities: {
-      can_cancel: true,
-      can_update: true,
-      can_overpay: false,
-      partial_payments: true,
-      express_checkout: false,
-      expiration_auto_renewal: false,
-    },
-  };
-  await both.orders('POST', '/orders', { order_id: orderId, merchant_id: merchantId, order });
+  await both.orders('POST', '/orders', createCall({ orderId, merchantId }));
   return { orderId, merchantId };
 };
 

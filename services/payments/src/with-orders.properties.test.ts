@@ -3,7 +3,7 @@ import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
 import type { ExistingPayment } from './payment/state.ts';
-import { type BothServices, SHOWN_CHAIN, startBothServices } from './testing/jest-both-services.ts';
+import { type BothServices, createCall, SHOWN_CHAIN, startBothServices } from './testing/jest-both-services.ts';
 import {
   ALLOW,
   fate,
@@ -104,18 +104,15 @@ const deliverAll = async (order: Iterable<number>) => {
 };
 
 const create = async (orderId: string, merchantId: string, capabilities: object, tolerancePercent?: number) => {
-  const order = {
-    external_reference_id: 'cart-1',
-    items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
-    enable_rails: ['gateway_pay'],
-    payment_currency: 'USDC',
-    capabilities,
-    expiration_minutes: 60,
-    ...(tolerancePercent !== undefined && { underpayment_tolerance_percent: tolerancePercent }),
-  };
-  expect(await both.orders('POST', '/orders', { order_id: orderId, merchant_id: merchantId, order })).toMatchObject({
-    status: 201,
-  });
+  const call = createCall(
+    { orderId, merchantId },
+    {
+      capabilities,
+      expiration_minutes: 60,
+      ...(tolerancePercent !== undefined && { underpayment_tolerance_percent: tolerancePercent }),
+    },
+  );
+  expect(await both.orders('POST', '/orders', call)).toMatchObject({ status: 201 });
 };
 
 const sumOf = (payments: readonly ExistingPayment[]) => {

@@ -32,6 +32,32 @@ import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
 
 export type BothServices = ReturnType<typeof startBothServices>;
 
+/** The call that creates an order of 10 USDC with a payment page. */
+export const createCall = (
+  ids: { readonly orderId: string; readonly merchantId: string },
+  { capabilities = {}, ...more }: { readonly capabilities?: object; readonly [field: string]: unknown } = {},
+) => ({
+  order_id: ids.orderId,
+  merchant_id: ids.merchantId,
+  order: {
+    external_reference_id: 'cart-1',
+    items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
+    enable_rails: ['gateway_pay'],
+    payment_currency: 'USDC',
+    capabilities: { ...CAPABILITIES, ...capabilities },
+    ...more,
+  },
+});
+
+const CAPABILITIES = {
+  can_cancel: true,
+  can_update: true,
+  can_overpay: false,
+  partial_payments: true,
+  express_checkout: false,
+  expiration_auto_renewal: false,
+};
+
 /** Orders and payments with streams in memory and no read models. Calls between them may be lost, and messages stay in
  *  flight until they are delivered. */
 export const startBothServices = ({

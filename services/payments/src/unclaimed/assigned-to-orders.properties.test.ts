@@ -3,7 +3,7 @@ import { isAppError } from '@cpg/core';
 import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from '../payment/identity.ts';
-import { type BothServices, SHOWN_CHAIN, startBothServices } from '../testing/jest-both-services.ts';
+import { type BothServices, createCall, SHOWN_CHAIN, startBothServices } from '../testing/jest-both-services.ts';
 import type { CallFate } from '../testing/jest-unreliable-calls.ts';
 
 let both: BothServices;
@@ -12,14 +12,6 @@ beforeEach(() => both.reset(false));
 afterAll(() => both.stop());
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
-const ALLOW = {
-  can_cancel: true,
-  can_update: true,
-  can_overpay: false,
-  partial_payments: true,
-  express_checkout: false,
-  expiration_auto_renewal: false,
-};
 const BLOCKS = [
   { height: 7, hash: '0x7a' },
   { height: 8, hash: '0x8b' },
@@ -27,15 +19,7 @@ const BLOCKS = [
 
 const create = async (capabilities: object = {}) => {
   const [orderId, merchantId] = [newId('order'), newId('merchant')];
-  const order = {
-    external_reference_id: 'cart-1',
-    items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USD' }],
-    enable_rails: ['gateway_pay'],
-    payment_currency: 'USDC',
-    capabilities: { ...ALLOW, ...capabilities },
-    expiration_minutes: 60,
-  };
-  const body = { order_id: orderId, merchant_id: merchantId, order };
+  const body = createCall({ orderId, merchantId }, { capabilities, expiration_minutes: 60 });
   expect(await both.orders('POST', '/orders', body)).toMatchObject({ status: 201 });
   return { orderId, merchantId };
 };
