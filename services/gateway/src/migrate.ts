@@ -1,4 +1,4 @@
 import { runMigrateCommand } from '@cpg/postgres';
-import { GATEWAY } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
-process.exitCode = await runMigrateCommand(GATEWAY, process.env);
+process.exitCode = await runMigrateCommand(MIGRATIONS, process.env);

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { TOPICS } from '@cpg/contracts';
 import { runDeadLetterCommand } from '@cpg/kafka';
 import { runAdminCommand, runEnvironmentCommand } from '@cpg/stream-relay';
+import { MIGRATIONS } from './migrations.ts';
 import { orderProjection } from './projections/order-projection.ts';
 
 const [noun, ...args] = process.argv.slice(2);
@@ -13,7 +13,7 @@ const run = (): Promise<number> => {
     args: process.argv.slice(2),
     env: process.env,
     projectionOf: orderProjection,
-    migrations: join(import.meta.dirname, '../migrations'),
+    migrations: MIGRATIONS.folder,
     published: { topic: TOPICS.orders.name, objectType: 'order' },
   });
 };

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { migrate, type Pool, createPool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import type { OrderCommands } from './commands.ts';
 import { watchDeadlines } from './deadlines.ts';
+import { MIGRATIONS } from './migrations.ts';
 import type { OrderHandler } from './order-handler.ts';
 import type { Order } from './order/state.ts';
 import { until } from './testing/jest-orders.ts';
@@ -17,7 +17,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase();
   pool = createPool({ url: database.url, name: 'deadlines-test', log });
-  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') });
+  await migrate(pool, MIGRATIONS);
 });
 afterAll(async () => {
   await pool.end();

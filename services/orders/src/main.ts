@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
 import { databaseClocks } from '@cpg/postgres';
@@ -25,6 +24,7 @@ import { finishDeletions, orderDeletion } from './deletion.ts';
 import { earlierCreates } from './earlier-creates.ts';
 import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { type OrderHandler, withOrderLog, withTrustedClock } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
@@ -134,7 +134,7 @@ await runService(async () => {
     topicConfig: config,
     startupTasks,
     gate,
-    migrations: join(import.meta.dirname, '../migrations'),
+    migrations: MIGRATIONS.folder,
     projection: orderProjection(client, recent),
     beforeProjecting: finishDeletions(client, deletion),
     startWithoutKafka: () => [

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { AssetsConfig, readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
 import { wallClock } from '@cpg/core';
@@ -7,6 +6,7 @@ import { createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
 import { type OwnCommandContext, runAdminCommand } from '@cpg/stream-relay';
 import { verifyBooks } from './books/verify-books.ts';
 import { runChainsCommand } from './chains/chains-command.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
 import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
@@ -22,7 +22,7 @@ function runServiceCommand(): Promise<number> {
     projectionOf: paymentProjection,
     moreProjectionsOf: (client) => [payableProjection(client)],
     ownPrefixes: [PAYMENT_STREAM_PREFIX, ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM],
-    migrations: join(import.meta.dirname, '../migrations'),
+    migrations: MIGRATIONS.folder,
     published: { topic: TOPICS.payments.name, objectType: 'payment' },
     commands: { unclaimed: runUnclaimed },
     verifyMore: ({ client, ...options }) => verifyBooks(client, options),

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
 import { databaseClocks } from '@cpg/postgres';
@@ -32,6 +31,7 @@ import { paymentDeletion } from './deletion.ts';
 import { paymentHistory } from './history.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { orderNotifier } from './order-notifier.ts';
 import { pageAddresses } from './pages/page-addresses.ts';
 import { type AssetsInUseOptions, requireAssetsInUse } from './payables/assets-in-use.ts';
@@ -155,7 +155,7 @@ await runService(async () => {
     topicConfig: config,
     startupTasks,
     gate,
-    migrations: join(import.meta.dirname, '../migrations'),
+    migrations: MIGRATIONS.folder,
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
     startWithoutKafka: () => [

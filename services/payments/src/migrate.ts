@@ -1,5 +1,4 @@
-import { join } from 'node:path';
 import { runMigrateCommand } from '@cpg/postgres';
+import { MIGRATIONS } from './migrations.ts';
 
-const folder = join(import.meta.dirname, '../migrations');
-process.exitCode = await runMigrateCommand({ schema: 'payments', folder }, process.env);
+process.exitCode = await runMigrateCommand(MIGRATIONS, process.env);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ResourceMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
@@ -11,6 +10,7 @@ import { type Instance, startInstance } from './delivery/instance.ts';
 import type { Sender } from './delivery/send.ts';
 import { maintain } from './maintenance.ts';
 import type { Metrics } from './metrics.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { batchCalls } from './reactions/batch-calls.ts';
 import { deliverEvents } from './reactions/events.ts';
 import { keepDeliveryCounts } from './storage/delivery-counts.ts';
@@ -90,8 +90,7 @@ const prepare = async (
   run: ReturnType<typeof createStartupTasks>['run'],
   { config, gate, pool, kafka, webhooks, log }: BackgroundOptions,
 ): Promise<void> => {
-  const folder = join(import.meta.dirname, '../migrations');
-  await run('migrations', () => prepareSchema(pool, { schema: 'webhooks', folder, environment: config.ENVIRONMENT }));
+  await run('migrations', () => prepareSchema(pool, { ...MIGRATIONS, environment: config.ENVIRONMENT }));
   gate.open();
   await run('webhooks of the gateway', webhooks.checkKeys);
   await run('topics', () =>

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { createPool, migrate, testDatabase, transaction } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { verifyCounts } from '@cpg/stream-relay';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf } from '../deletion.ts';
+import { MIGRATIONS } from '../migrations.ts';
 import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import type { ExistingOrder } from '../order/state.ts';
@@ -47,7 +47,7 @@ const deletionOf = (orderId: string) =>
 test('requests that write and delete orders and projections of the same orders never deadlock', async () => {
   const database = await testDatabase();
   const pool = createPool({ url: database.url, name: 'test', max: 16, settings: { deadlock_timeout: '50ms' }, log });
-  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
   const projection = orderProjection(EventStoreDBClient.connectionString`esdb://unused?tls=false`, {
     add: () => {},
     find: ({ event }) =>

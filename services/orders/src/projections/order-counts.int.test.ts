@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { OrderStatus } from '@cpg/contracts';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { verifyCounts } from '@cpg/stream-relay';
+import { MIGRATIONS } from '../migrations.ts';
 import { orderCounts } from './order-projection.ts';
 import { projectOrders } from './orders.ts';
 
@@ -19,7 +19,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase();
   pool = createPool({ url: database.url, name: 'test', asyncCommit: true, log });
-  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
 });
 afterAll(async () => {
   await pool.end();

@@ -5,6 +5,7 @@ import { ORDER_EVENTS, OrderEvent } from '@cpg/contracts';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { MIGRATIONS } from '../migrations.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
@@ -21,7 +22,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 test('the rows of recorded orders change only with the version of the projection', async () => {
   const database = await testDatabase();
   const pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
   for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
     let order: Order = orderDecider.initial;
     for (const { type, data, revision } of events.filter(isOrderEvent)) {

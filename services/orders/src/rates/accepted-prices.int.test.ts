@@ -1,14 +1,14 @@
-import { join } from 'node:path';
 import { parseDecimal } from '@cpg/contracts';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
+import { MIGRATIONS } from '../migrations.ts';
 import { acceptedPrices } from './accepted-prices.ts';
 
 test('keeps the last price of each source and currency', async () => {
   const database = await testDatabase();
   const pool = createPool({ url: database.url, name: 'rates', log: createLogger({ name: 'rates', level: 'silent' }) });
   try {
-    await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../../migrations') });
+    await migrate(pool, MIGRATIONS);
     const { load, save } = acceptedPrices(pool);
     const price = (source: string, usd: string) => ({
       currency: 'BTC' as const,

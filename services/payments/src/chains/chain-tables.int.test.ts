@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import fc from 'fast-check';
+import { MIGRATIONS } from '../migrations.ts';
 import { anyLie, MONEY, settle, steps } from '../testing/jest-chain-histories.ts';
 import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
@@ -20,7 +20,7 @@ const log = createLogger({ name: 'chain-tables', level: 'silent' });
 beforeAll(async () => {
   database = await testDatabase();
   pool = createPool({ url: database.url, name: 'chain-tables', log });
-  await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
 });
 afterAll(async () => {
   await pool.end();

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { AppError } from '@cpg/core';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
+import { MIGRATIONS } from '../migrations.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const log = createLogger({ name: 'failing-reports', level: 'silent' });
   database = await testDatabase();
   pool = createPool({ url: database.url, name: 'failing-reports', log });
-  await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
 });
 afterEach(() => pool.query('delete from payments.chain_transfers'));
 afterAll(async () => {

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { createPool, migrate, testDatabase, transaction } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { verifyCounts } from '@cpg/stream-relay';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { MIGRATIONS } from '../migrations.ts';
 import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import type { ExistingPayment } from '../payment/state.ts';
@@ -34,7 +34,7 @@ test('requests that write and delete payments and projections of the same paymen
     settings: { deadlock_timeout: '50ms' },
     log,
   });
-  await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
   const projection = paymentProjection(EventStoreDBClient.connectionString`esdb://unused?tls=false`, {
     add: () => {},
     find: ({ event }) => ({

@@ -5,6 +5,7 @@ import { PaymentEvent } from '@cpg/contracts';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { MIGRATIONS } from '../migrations.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
@@ -21,7 +22,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 test('the rows of recorded payments change only with the version of the projection', async () => {
   const database = await testDatabase();
   const pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
   for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
     let payment: Payment = paymentDecider.initial;
     for (const { type, data, revision } of events) {

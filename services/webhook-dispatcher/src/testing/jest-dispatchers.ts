@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
 import { migrate, testDatabase } from '@cpg/postgres';
 import { newId, secretBox, webhookRow } from '@cpg/runtime';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
 import { type InstanceOptions, startInstance } from '../delivery/instance.ts';
 import { createSender } from '../delivery/send.ts';
+import { MIGRATIONS } from '../migrations.ts';
 import { deliverEvents } from '../reactions/events.ts';
 import { sampleEvent } from '../samples.ts';
 import { DEFAULT_RETENTION } from '../storage/partitions.ts';
@@ -43,7 +43,7 @@ export const dispatchers = async () => {
   const database = await testDatabase();
   const pool = openPool(database.url, { max: 10, log });
   await pool.query(GATEWAY);
-  await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../../migrations') });
+  await migrate(pool, MIGRATIONS);
   const closing: (() => Promise<unknown>)[] = [];
   const history = testHistory();
   const stopInstances = () => Promise.all(closing.splice(0).map((stop) => stop()));
