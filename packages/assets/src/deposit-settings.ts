@@ -29,7 +29,7 @@ export interface RecordedAccount {
 }
 
 /** A recorded event, with the key in its metadata. */
-export interface RecordedSetting {
+interface RecordedSetting {
   readonly event: DepositSettingsEvent;
   readonly metadata: { readonly xpub?: string | undefined };
 }

@@ -1,5 +1,5 @@
 /** What a payer sends. */
-export interface Transfer {
+interface Transfer {
   /** CAIP-2. */
   readonly chainId: string;
   /** CAIP-19. */

@@ -14,14 +14,14 @@ import {
 import { eventBefore, rawEventsOf } from './stream.ts';
 
 /** The event of a stream that the next event must reference by its hash. */
-export type Link = { readonly revision: number; readonly hash: string };
+type Link = { readonly revision: number; readonly hash: string };
 
 /** Precedes the first event of a stream. */
 const genesisOf = (stream: string): Link => ({ revision: -1, hash: genesisHash(stream) });
 
 /** The fault of an event that follows `previous` on its stream, or null. With `previous` null only the event's own hash
  *  is checked: its predecessor is unreadable. */
-export const chainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
+const chainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
   if (previous && revision !== previous.revision + 1) return `the preceding event ${previous.revision + 1} is missing`;
   if (previous && metadata.previousHash !== previous.hash)
     return 'its previous hash does not match the preceding event';
@@ -40,7 +40,7 @@ const recordedIn = (resolved: ResolvedEvent): Recorded<AnyEvent> | null => {
   }
 };
 
-export interface ChainFault {
+interface ChainFault {
   readonly stream: string;
   readonly revision: number;
   readonly fault: string;

@@ -26,7 +26,7 @@ export interface InternalClient {
   readonly close: () => Promise<void>;
 }
 
-export interface CallOptions<T extends z.ZodType> {
+interface CallOptions<T extends z.ZodType> {
   readonly context: CallContext;
   readonly response: T;
   /** Undefined values are omitted. */

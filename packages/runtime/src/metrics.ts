@@ -53,7 +53,7 @@ export interface ComputedMetric {
   readonly values: () => MetricValues | Promise<MetricValues>;
 }
 
-export type MetricValues = Iterable<readonly [Record<string, string>, number]>;
+type MetricValues = Iterable<readonly [Record<string, string>, number]>;
 
 /** Adds a metric whose values are computed each time they are asked for. */
 export const computedMetric = (
@@ -90,7 +90,7 @@ export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [str
     values: () => [...lags()].map(([checkpoint, seconds]) => [{ checkpoint }, seconds] as const),
   });
 
-export interface CounterOptions<L extends string> {
+interface CounterOptions<L extends string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly L[];

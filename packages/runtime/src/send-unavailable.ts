@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-export interface UnavailablePage {
+interface UnavailablePage {
   readonly html: string;
   readonly headers: OutgoingHttpHeaders;
 }

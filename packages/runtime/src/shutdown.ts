@@ -4,7 +4,7 @@ import type { Logger } from './logger.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 9_000;
 
-export interface RunningService {
+interface RunningService {
   readonly log: Logger;
   /** Steps of the shutdown, in order: first those that stop accepting work, last those that close connections. */
   readonly close: ReadonlyArray<() => unknown>;

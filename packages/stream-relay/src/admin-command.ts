@@ -24,7 +24,7 @@ import { runStoreCommand } from './store-command.ts';
 import { rowReport } from './verification-report.ts';
 import { verify } from './verify.ts';
 
-export interface AdminCommandOptions {
+interface AdminCommandOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly projectionOf: (client: EventStoreDBClient) => Projection;

@@ -13,11 +13,11 @@ import { type RelayOptions, startRelay } from './relay.ts';
 import { type StoreWatch, watchStore } from './store-watch.ts';
 import { requireStoredScales } from './stored-scales.ts';
 
-export interface Stoppable {
+interface Stoppable {
   readonly stop: () => Promise<void>;
 }
 
-export interface BackgroundWork<M extends DomainMessage> {
+interface BackgroundWork<M extends DomainMessage> {
   readonly environment: Environment;
   readonly connections: Connections;
   readonly topicConfig: TopicConfig;

@@ -3,7 +3,7 @@ import { createKafka, createPublisher, KAFKA, type KafkaConnectionConfig, kafkaD
 import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
 import type { Logger, Outages, ReadinessChecks } from '@cpg/runtime';
 
-export interface ConnectionsConfig extends KafkaConnectionConfig {
+interface ConnectionsConfig extends KafkaConnectionConfig {
   readonly EVENTSTORE_URL: string;
   readonly DATABASE_URL: string;
   readonly LOG_SHARDS: number;

@@ -9,7 +9,7 @@ import {
   type RowsAndLog,
 } from './rows-and-log.ts';
 
-export interface FindInLogOptions<T> extends RowsAndLog {
+interface FindInLogOptions<T> extends RowsAndLog {
   /** Looks in the rows of the projection. */
   readonly inRows: () => Promise<T | null>;
   /** Looks in an event that the rows may not include yet. Throws UnreadableEventError if the event may have it. */

@@ -7,7 +7,7 @@ export interface Lags {
   readonly measure: (checkpoint: string) => Lag;
 }
 
-export interface Lag {
+interface Lag {
   readonly received: (events: readonly AllStreamResolvedEvent[]) => void;
   /** All received events are completed. */
   readonly completed: () => void;

@@ -49,7 +49,7 @@ export interface OrderCommands {
   readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<ExistingOrder | 'awaits chains' | null>;
 }
 
-export interface CommandResult {
+interface CommandResult {
   readonly order: ExistingOrder;
   /** Outcomes of the payments that the command names or changed. */
   readonly outcomes: PaymentOutcome[];

@@ -5,7 +5,7 @@ import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
 import { type ExistingPayment, isWithoutOrder } from './payment/state.ts';
 
-export interface NotifiedPayment {
+interface NotifiedPayment {
   /** The payment after it recorded the order's decision. */
   readonly payment: ExistingPayment;
   /** Null when the order does not exist. */

@@ -15,7 +15,7 @@ export type NodeAnswer =
   | { readonly status: number; readonly retryAfterSeconds?: number };
 
 /** Asks the honest node. */
-export type Ask = (method: string, ...params: unknown[]) => Promise<NodeAnswer>;
+type Ask = (method: string, ...params: unknown[]) => Promise<NodeAnswer>;
 
 /** Changes the honest answer to a question. Returns the same object where it tells the truth. */
 export type Lie = (question: Question, honest: NodeAnswer, ask: Ask) => NodeAnswer | Promise<NodeAnswer>;

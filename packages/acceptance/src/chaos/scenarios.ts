@@ -20,7 +20,7 @@ export interface OrderActions {
   readonly deleteOrder: () => Promise<void>;
 }
 
-export interface ReportedPayment {
+interface ReportedPayment {
   readonly hash: string;
   readonly id: string;
   /** It took several attempts.

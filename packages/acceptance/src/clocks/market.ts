@@ -46,7 +46,7 @@ export interface Market extends Pick<EvmStack, 'desk' | 'stop'> {
 
 export type Service = 'gateway' | 'orders' | 'payments' | 'dispatcher';
 
-export interface Readiness {
+interface Readiness {
   readonly status: string;
   readonly missing?: readonly string[];
   readonly clock?: {

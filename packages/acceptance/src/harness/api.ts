@@ -50,16 +50,15 @@ export interface DebugPayment {
   readonly txHash?: string;
 }
 
-export const OrderPage = pageOf(Order);
-export const PaymentPage = pageOf(Payment);
-export const WebhookPage = pageOf(Webhook);
-export const DeliveryPage = pageOf(Delivery);
+const OrderPage = pageOf(Order);
+const PaymentPage = pageOf(Payment);
+const WebhookPage = pageOf(Webhook);
+const DeliveryPage = pageOf(Delivery);
 const HistoryPage = z.strictObject({
   items: z.array(HistoryEntry.partial({ order_id: true })),
   next: z.string().optional(),
 });
-export const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
-export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
+const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
 const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
 
 export type Query = Readonly<Record<string, string | number | undefined>>;

@@ -16,7 +16,7 @@ const Ready = z.looseObject({ chains: z.record(z.string(), Details) });
 /** How far a network was read, as `/health/ready` of payments shows it. */
 export type ChainState = z.infer<typeof Details>;
 
-export const chainState = async ({ environment }: StackFiles, network: string): Promise<ChainState> => {
+const chainState = async ({ environment }: StackFiles, network: string): Promise<ChainState> => {
   const response = await fetch(`${environment.PAYMENTS_URL!.split(',')[0]}/health/ready`);
   const { chains } = Ready.parse(await response.json());
   return chains[network]!;

@@ -1,6 +1,6 @@
 import type { Capabilities, Item, MerchantCreateOrderDto } from '@cpg/contracts';
 
-export const CAPABILITIES: Capabilities = {
+const CAPABILITIES: Capabilities = {
   can_cancel: true,
   can_update: true,
   can_overpay: false,

@@ -11,7 +11,7 @@ export interface Attempt extends Delivered {
 }
 
 /** A status, a status with headers, or `hang` for no answer. */
-export type Reply = number | { readonly status: number; readonly headers?: Record<string, string> } | 'hang';
+type Reply = number | { readonly status: number; readonly headers?: Record<string, string> } | 'hang';
 
 export interface Receiver {
   /** The URL of an endpoint. Any path is an endpoint. */

@@ -2,7 +2,7 @@ import { PAYER, type RpcCall } from '@cpg/local-chain';
 import type { Page } from 'playwright-core';
 
 /** A request of the page to the wallet. */
-export interface WalletRequest {
+interface WalletRequest {
   readonly method: string;
   readonly params: readonly Record<string, string>[];
 }

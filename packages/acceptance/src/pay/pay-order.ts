@@ -70,7 +70,7 @@ const sentAsset = ({ asset, currency, decimals }: Deposit, token: string | undef
 };
 
 /** Units on the chain. Throws PayError for zero and for more decimals than the asset has. */
-export const unitsOf = (amount: string, decimals: number): bigint => {
+const unitsOf = (amount: string, decimals: number): bigint => {
   const [whole, fraction = ''] = amount.split('.') as [string, string?];
   const digits = fraction.replace(/(?<!0)0+$/, '');
   if (digits.length > decimals) throw new PayError(`the amount ${amount} has more than ${decimals} decimals`);

@@ -29,8 +29,8 @@ export const LATER_BLOCK = {
   hash: '0x3fd6a0a0b5b2d13ba1e5c0bb57b0c5a4d5aef1b3fb0c4b7f3a3d64c2f4f1a7e9',
 };
 export const PROVIDER_ID = `eip155:1/${TX}:2`;
-export const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-export const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 export const ASSET = `eip155:1/erc20:${TOKEN}`;
 export const RETURN_URL = 'https://lafonda.example/thanks?table=B7';
 export const CANCEL_URL = 'https://lafonda.example/cart';

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 
 /** Version of the tables below. A database of another version is refused, never converted. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 const SCHEMA = `
   create schema if not exists eventstore;

@@ -15,7 +15,7 @@ export interface ApiRequest {
 /** Writes the body of the response. Null sends no response at all. */
 export type ResponseBody = ((response: ResponseWriter) => void) | null;
 
-export type ApiHandler = (request: ApiRequest, broker: Broker) => Promise<ResponseBody> | ResponseBody;
+type ApiHandler = (request: ApiRequest, broker: Broker) => Promise<ResponseBody> | ResponseBody;
 
 /** An API of the Kafka protocol, with the versions that this broker supports. */
 export interface Api {

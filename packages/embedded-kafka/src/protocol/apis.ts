@@ -19,7 +19,7 @@ import { createPartitions, createTopics, deleteTopics } from './topics.ts';
 import { addPartitionsToTxn, endTxn } from './transactions.ts';
 
 /** All supported APIs. ApiVersions advertises exactly these. */
-export const apis: readonly Api[] = [
+const apis: readonly Api[] = [
   produce,
   fetch,
   listOffsets,

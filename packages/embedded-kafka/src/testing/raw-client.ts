@@ -87,7 +87,7 @@ export const retry = async <T extends { error: number }>(ask: () => Promise<T>):
   }
 };
 
-export const GROUP = 0;
+const GROUP = 0;
 export const TRANSACTION = 1;
 
 /** Waits until there is a coordinator. Apache Kafka elects it at the first request. */

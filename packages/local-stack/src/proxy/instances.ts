@@ -9,7 +9,7 @@ export interface Instance {
   readonly agent: Agent;
 }
 
-export interface Address {
+interface Address {
   readonly name: string;
   readonly host: string;
   readonly port: number;

@@ -4,9 +4,9 @@
 /** Clocks that are further apart disagree. */
 export const LIMIT_MS = 60_000;
 /** After a jump that nothing contradicts and nothing proves. */
-export const WAIT_WITHOUT_PROOF_MS = 60 * 60_000;
+const WAIT_WITHOUT_PROOF_MS = 60 * 60_000;
 /** At a start, for the first block. */
-export const WAIT_FOR_CHAINS_MS = 2 * 60_000;
+const WAIT_FOR_CHAINS_MS = 2 * 60_000;
 /** NTP makes a clock faster or slower by at most this part of the time. */
 const MAX_SLEW = 0.1;
 /** An operator reads the time from a watch. */
@@ -20,7 +20,7 @@ export interface Bounds {
   readonly toMs: number;
 }
 
-export interface Reading extends Bounds {
+interface Reading extends Bounds {
   /** By the steady clock. */
   readonly atMs: number;
 }

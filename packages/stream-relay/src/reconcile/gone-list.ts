@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** What no event of the store results in any more: a row, a delivery with its event, or a Kafka message. */
-export type Gone = Readonly<{ kind: 'row' | 'delivery' | 'message'; where: string; id: string; content: unknown }>;
+type Gone = Readonly<{ kind: 'row' | 'delivery' | 'message'; where: string; id: string; content: unknown }>;
 
 export interface GoneList {
   readonly add: (gone: Gone) => void;

@@ -1,7 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { ABOUT_EVENTS, WEBHOOKS } from './events.ts';
 
-export const API_VERSION = '1.1.0';
+const API_VERSION = '1.1.0';
 export const TITLE = 'Crypto payment gateway API';
 
 const ABOUT = `Accept payments in crypto assets and stablecoins.

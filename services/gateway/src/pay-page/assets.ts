@@ -20,7 +20,7 @@ const TYPES = {
 } as const;
 
 /** Names, hashes and compresses a file once. */
-export const pageAsset = (name: string, extension: keyof typeof TYPES, body: Buffer): PageAsset => {
+const pageAsset = (name: string, extension: keyof typeof TYPES, body: Buffer): PageAsset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_DIGITS);
   return {
     path: `${ASSETS_PATH}/${name}-${hash}.${extension}`,

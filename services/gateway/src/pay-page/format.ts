@@ -13,7 +13,7 @@ export interface Format {
   readonly plural: (count: number, texts: PluralTexts) => string;
 }
 
-export interface PluralTexts {
+interface PluralTexts {
   readonly one: string;
   readonly other: string;
 }

@@ -1,7 +1,7 @@
 import type { ListQuery } from '../list-query.ts';
 
 /** A column and the value it must have. An undefined value disables the filter. */
-export type Filter = readonly [column: string, value: unknown];
+type Filter = readonly [column: string, value: unknown];
 
 /** Which page of which list. */
 export interface PageQuery {

@@ -3,7 +3,7 @@ import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
 
 /** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). */
-export interface CountTable {
+interface CountTable {
   readonly name: string;
   /** The columns of its key, besides the merchant and the day. */
   readonly keys: readonly string[];

@@ -8,7 +8,7 @@ export interface ProjectedOrder {
 }
 
 /** What stays of a deleted order. */
-export type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly status: 'deleted' };
+type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly status: 'deleted' };
 
 const LIVE = 'orders.orders';
 

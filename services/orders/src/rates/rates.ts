@@ -1,6 +1,6 @@
 import type { ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
 
-export interface Quote {
+interface Quote {
   /** Units of the payment currency for one unit of the item currency: a positive decimal string. */
   readonly rate: string;
   readonly source: string;

@@ -7,7 +7,7 @@ export const DUE = '2026-01-31T13:00:00.000Z';
 export const minutesAfterNoon = (minutes: number): Date => new Date(NOON.getTime() + minutes * 60_000);
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, '0')}`;
-export const ORDER_ID = id('ord', 1);
+const ORDER_ID = id('ord', 1);
 export const MERCHANT_ID = id('mer', 1);
 export const paymentId = (n: number): string => id('pay', n);
 

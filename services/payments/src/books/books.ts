@@ -24,7 +24,7 @@ const FIELDS = [
 type Field = (typeof FIELDS)[number];
 
 /** A payment as one stream shows it. */
-export interface BookEntry {
+interface BookEntry {
   readonly values: Readonly<Record<Field, string>>;
   /** The event that last changed each value. */
   readonly changedBy: Readonly<Record<Field, number>>;

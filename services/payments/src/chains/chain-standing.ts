@@ -2,7 +2,7 @@ import type { Queryable } from '@cpg/postgres';
 import type { ChainKind } from './chain-kind.ts';
 
 /** Whether a network was read past an instant, and what it showed by then at some addresses was reported. */
-export type Standing = 'unread' | 'unreported' | 'reported';
+type Standing = 'unread' | 'unreported' | 'reported';
 
 /** `addresses` may be undefined for all addresses. */
 export type StandingOfChain = (

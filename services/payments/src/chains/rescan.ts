@@ -127,7 +127,7 @@ const FOUND = 'a rescan found a transfer that differs from what was read';
 
 /** Compares a block with its transfers that are known. `changed` has those that differ, after one more reading of the
  *  block: like any other, they are settled by further readings. */
-export const compareBlock = (
+const compareBlock = (
   known: readonly SeenTransfer[],
   block: Block,
   scope: Scope,

@@ -121,7 +121,7 @@ export const pooled = (transfer: Transfer, known: SeenTransfer | undefined, now:
 });
 
 /** How long a transfer that was never applied may be gone before its payment fails. */
-export const VANISHED_MS = 24 * 3_600_000;
+const VANISHED_MS = 24 * 3_600_000;
 
 export interface ReadSoFar {
   readonly height: number;

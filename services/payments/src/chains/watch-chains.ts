@@ -35,13 +35,13 @@ import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
 import { chainWatcher } from './watcher.ts';
 import { type WatchedAddresses, watchedAddresses } from './watched-addresses.ts';
 
-export interface NodesOfNetwork {
+interface NodesOfNetwork {
   readonly urls: readonly string[];
   readonly onFault: (fault: NodeFault, node: number, error: Error) => void;
   readonly onUnproven: (block: BlockRef, part: string) => void;
 }
 
-export type OpenSource = (
+type OpenSource = (
   network: DepositNetwork,
   nodes: NodesOfNetwork,
 ) => ChainSource & { readonly close: () => Promise<void> };

@@ -2,7 +2,7 @@ import { laterOf, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/core';
 
 /** A refund as folded from its event. */
-export interface RecordedRefund {
+interface RecordedRefund {
   readonly refundId: string;
   readonly amountMinor: bigint;
   readonly reason?: string | undefined;

@@ -4,9 +4,9 @@ import { type CountTable, type Projection, withoutProjected } from '@cpg/stream-
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
-import { orderOfPayment } from '../payment/order-of.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
+import { orderOfPayment } from './order-of-payment.ts';
 import { type ProjectedPayment, projectPayments } from './payments.ts';
 
 export const paymentCounts: readonly CountTable[] = [

@@ -9,7 +9,7 @@ export interface ProjectedPayment {
 }
 
 /** What stays of a deleted payment. */
-export type DeletedPayment = Pick<ExistingPayment, 'paymentId'> & { readonly status: 'deleted' };
+type DeletedPayment = Pick<ExistingPayment, 'paymentId'> & { readonly status: 'deleted' };
 
 const LIVE_SCHEMA = 'payments';
 

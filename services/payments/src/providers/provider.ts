@@ -3,7 +3,7 @@ import type { OrderToPay, PayableAmount } from '../rails/rail.ts';
 import type { SignatureHeaders } from './signature.ts';
 
 /** A payment page and the reference that names it. */
-export interface PaymentPage {
+interface PaymentPage {
   readonly reference: string;
   readonly paymentUrl: string;
   /** Default: the payment URL. */
@@ -25,7 +25,7 @@ export interface ProviderAdapter {
   readonly newReference?: () => LeasedReference;
 }
 
-export interface QueriedPayments {
+interface QueriedPayments {
   readonly payments: readonly ProviderPayment[];
   /** The fault of each payment that cannot be read. */
   readonly faults: readonly string[];

@@ -5,7 +5,7 @@ export const TIMESTAMP_HEADER = 'x-provider-timestamp';
 export const SIGNATURE_HEADER = 'x-provider-signature';
 
 /** How far the clock of a provider may differ from ours. An older message may be a replay. */
-export const TOLERANCE_SECONDS = 5 * 60;
+const TOLERANCE_SECONDS = 5 * 60;
 
 /** What a sender says about a message. Headers that a request does not have are undefined. */
 export interface SignatureHeaders {

@@ -4,7 +4,7 @@ import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
 import { doubleSha256, hashText } from '../chains/bitcoin/transactions.ts';
 
-export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
+const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 export const REGTEST_ID = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
 
 /** A wallet with one key, for tests: the key is the number. */

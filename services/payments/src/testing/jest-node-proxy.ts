@@ -7,7 +7,7 @@ export interface RpcQuestion {
 }
 
 /** What a node answers instead: a result, an error, or the raw bytes of an HTTP response. */
-export type Falsified =
+type Falsified =
   | { result: unknown }
   | { error: { code: number; message: string } }
   | { raw: string; status?: number; headers?: Record<string, string> };

@@ -5,7 +5,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A block as nodes answer it, with its transactions. */
-export interface NodeBlock extends Fields {
+interface NodeBlock extends Fields {
   readonly transactions: readonly Fields[];
 }
 

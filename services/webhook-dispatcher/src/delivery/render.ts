@@ -29,7 +29,7 @@ interface EventFields {
   readonly isTest?: boolean;
 }
 
-export const renderEvent = (fields: EventFields): RenderedEvent => {
+const renderEvent = (fields: EventFields): RenderedEvent => {
   const { id, type, time, sequence, merchantid, orderid, resource, isTest = false } = fields;
   const occurredMs = Date.parse(time);
   const payload = { event: type, data: resource, object_type: type.split(':')[0], timestamp: occurredMs };

@@ -7,10 +7,6 @@ const JITTER = 0.2;
 /** A Retry-After header lengthens the planned wait up to this factor. */
 const MAX_RETRY_AFTER_FACTOR = 2;
 
-/** No attempt is planned further ahead. */
-export const longestDelaySeconds = (schedule: Schedule): number =>
-  Math.max(...schedule) * (1 + JITTER) * MAX_RETRY_AFTER_FACTOR;
-
 /** Seconds to wait before delivery attempt `attempt` (1 is the first), or null once the schedule is spent.
  *  `random` is in [0, 1) and spreads the wait by ±20 %, so endpoints that failed together do not return together.
  *  Throws RangeError unless `attempt` is a positive integer. Source: Standard Webhooks 1.0.0, "Deliverability and

@@ -3,8 +3,8 @@ import { type ConnectOptions, guardedConnector } from './connect.ts';
 import type { Attempt } from './delivery.ts';
 import { AbortedError, createExchange } from './exchange.ts';
 
-export const CONNECT_WITHIN_MS = 5_000;
-export const ATTEMPT_WITHIN_MS = 15_000;
+const CONNECT_WITHIN_MS = 5_000;
+const ATTEMPT_WITHIN_MS = 15_000;
 const IDLE_MS = 60_000;
 
 export interface SenderOptions extends Omit<ConnectOptions, 'timeoutMs'> {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Delivery } from './delivery.ts';
 
 const SECRET_PREFIX = 'whsec_';
-export const USER_AGENT = 'crypto-payment-gateway-webhooks/1';
+const USER_AGENT = 'crypto-payment-gateway-webhooks/1';
 
 /** The signing key in a webhook secret, which is `whsec_` and the key in base64. */
 export const signingKey = (secret: string): Buffer => {

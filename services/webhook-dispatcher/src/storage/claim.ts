@@ -110,21 +110,6 @@ export const releaseLeasesExcept = (db: Queryable, holder: string, positions: re
     holder,
   ]);
 
-/** Makes deliveries due whose next attempt is further ahead than any is planned: a clock that ran ahead planned it. Both
- *  the clock of PostgreSQL and `now` must say so. Returns their number. */
-export const requeuePostponed = async (db: Queryable, now: Date, longestDelayMs: number): Promise<number> => {
-  const postponed = "leased_by is null and due_at > greatest(now(), $1) + $2 * interval '1 ms'";
-  const { rowCount } = await db.query(
-    `with requeued as (
-       update ${lockedQueue(postponed, 'set due_at = greatest(now(), $1)')} returning day, event_id, webhook_id, due_at
-     )
-     update webhooks.deliveries d set next_attempt_at = r.due_at from requeued r
-     where d.day = r.day and d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'`,
-    [now, longestDelayMs],
-  );
-  return rowCount ?? 0;
-};
-
 /** Counts due, unleased deliveries; `oldestDueAt` is when the oldest of them became due. */
 export const countDue = async (db: Queryable, now: Date): Promise<{ due: number; oldestDueAt: Date | null }> => {
   const { rows } = await db.query<{ due: string; oldest: Date | null }>(

@@ -1,8 +1,7 @@
+import { groupBy } from '@cpg/core';
 import type { Queryable } from '@cpg/postgres';
 import type { StoredEvent } from '../delivery/delivery.ts';
 import type { RenderedEvent } from '../delivery/render.ts';
-import { groupBy } from '@cpg/core';
-import type { QueueRow } from './claim.ts';
 
 /** Values for the columns id, merchant_id, order_id, type, occurred_at, sequence and body of `webhooks.events`. */
 export const eventColumns = (events: readonly RenderedEvent[]): string[][] => [
@@ -15,8 +14,13 @@ export const eventColumns = (events: readonly RenderedEvent[]): string[][] => [
   events.map(({ body }) => body.toString('utf8')),
 ];
 
+interface StoredEventKey {
+  readonly day: string;
+  readonly event_id: string;
+}
+
 /** The stored events of claimed rows, by id. Events whose partition retention has dropped are missing. */
-export const loadEvents = async (db: Queryable, rows: readonly QueueRow[]): Promise<Map<string, StoredEvent>> => {
+export const loadEvents = async (db: Queryable, rows: readonly StoredEventKey[]): Promise<Map<string, StoredEvent>> => {
   const events = new Map<string, StoredEvent>();
   for (const [day, group] of groupBy(rows, (row) => row.day)) {
     const found = await db.query<{ id: string; occurred_at: Date; sequence: string; body: string }>(

@@ -31,7 +31,7 @@ export interface ReplayRow {
 }
 
 /** How far a replay is. */
-export interface ReplayCursor {
+interface ReplayCursor {
   /** Position in the merchant's history of the last order that is finished; null before the first. */
   readonly order: string | null;
   /** The order after it if it is partly queued, and the position of its last queued event. */

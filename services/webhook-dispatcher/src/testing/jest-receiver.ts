@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A received request. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;

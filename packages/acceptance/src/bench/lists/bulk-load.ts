@@ -7,7 +7,7 @@ export interface BulkTable {
   readonly inserts: readonly Insert[];
 }
 
-export interface Insert {
+interface Insert {
   readonly text: string;
   readonly values?: readonly unknown[];
 }

@@ -51,7 +51,7 @@ export const createRefresh = ({ onReplaced }: { onReplaced: (main: HTMLElement) 
 };
 
 /** Changes only what differs, so focus, selection and scroll positions stay. */
-export const morph = (main: Element, next: Element): void => {
+const morph = (main: Element, next: Element): void => {
   void Idiomorph.morph(main, next, {
     restoreFocus: true,
     callbacks: {

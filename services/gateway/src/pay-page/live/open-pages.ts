@@ -23,7 +23,7 @@ export interface OpenPages {
   readonly stop: () => Promise<void>;
 }
 
-export interface LoadedPage extends PageState {
+interface LoadedPage extends PageState {
   readonly reference: string;
   /** The chain heights that were known before it was loaded. */
   readonly heights: string;

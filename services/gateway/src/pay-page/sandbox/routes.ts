@@ -7,7 +7,7 @@ import type { FindPage } from '../find-page.ts';
 import { choiceOf, chosenWay, pageLink } from '../page-link.ts';
 import { ACTIONS, possibleActions, runSandboxAction, type SandboxAction, type SandboxServices } from './actions.ts';
 import { requireSameOrigin } from './same-origin.ts';
-import type { Strip } from './strip.tsx';
+import type { Strip } from '../view/view.ts';
 import type { TestWallet } from './test-wallet.ts';
 
 export interface SandboxOptions extends SandboxServices {

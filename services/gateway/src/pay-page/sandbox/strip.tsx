@@ -1,12 +1,5 @@
 import { ADVANCE_MINUTES, type SandboxAction } from './actions.ts';
-import type { View } from '../view/view.ts';
-
-/** What the strip of a sandbox page offers. */
-export interface Strip {
-  readonly actions: readonly SandboxAction[];
-  /** The network on which the test wallet can pay; null if it cannot. */
-  readonly walletNetwork: string | null;
-}
+import type { Strip, View } from '../view/view.ts';
 
 /** Marks a page of a sandbox, and pays its order without money. */
 export const SandboxStrip = ({ view, strip }: { readonly view: View; readonly strip: Strip }) => {

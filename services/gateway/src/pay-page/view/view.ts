@@ -1,8 +1,15 @@
 import type { Checkout, WayToPay } from '@cpg/contracts';
 import type { PageAssets } from '../assets.ts';
-import type { Strip } from '../sandbox/strip.tsx';
+import type { SandboxAction } from '../sandbox/actions.ts';
 import type { Speech } from '../language.ts';
 import type { PageChoice } from '../page-link.ts';
+
+/** What the strip of a sandbox page offers. */
+export interface Strip {
+  readonly actions: readonly SandboxAction[];
+  /** The network on which the test wallet can pay; null if it cannot. */
+  readonly walletNetwork: string | null;
+}
 
 /** What every part of the page is rendered from. */
 export interface View extends Speech {

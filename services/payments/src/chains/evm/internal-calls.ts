@@ -7,7 +7,7 @@ import { Address, Quantity } from './answers.ts';
 import type { EvmBlock } from './block.ts';
 
 /** The native coin moved to an address by a call inside a transaction. */
-export interface InternalCall {
+interface InternalCall {
   readonly from: string;
   readonly to: string;
   readonly value: bigint;
