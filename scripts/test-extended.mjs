@@ -12,7 +12,13 @@ const FUZZ_SEED = '133453178';
 const FUZZ_CANNOT_RUN = 3;
 
 /** What `pnpm check` runs besides tests. Each counts as one test. */
-const CHECKS = [['tsc'], ['eslint', '.'], ['prettier', '--check', '--log-level=warn', '.']];
+const CHECKS = [
+  ['tsc'],
+  ['eslint', '.'],
+  ['prettier', '--check', '--log-level=warn', '.'],
+  ['knip', '--no-progress', '--no-config-hints'],
+  ['depcruise', '--config', '.dependency-cruiser.mjs', 'packages', 'services'],
+];
 
 const runCheck = async ([name, ...args]) => {
   // eslint loads the types of all packages at once.
