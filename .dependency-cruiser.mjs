@@ -46,6 +46,13 @@ export default {
           '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets|core)/|/node_modules/zod/',
       },
     },
+    {
+      name: 'declared-dependencies',
+      comment: 'The package.json of the folder that imports a library names it.',
+      severity: 'error',
+      from: { path: '^(packages|services)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
