@@ -78,23 +78,9 @@ export const orderDeletion = ({
   };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
     const { orderId, merchantId } = order;
-    const failedPaymentIds = order.payments
-      .filter(({ status }) => status === 'failed')
-      .map(({ paymentId }) => paymentId);
     const stream = deletionStreamOf(orderId);
-    const record: OrderDeletionRecorded = {
-      type: 'OrderDeletionRecorded',
-      data: {
-        orderId,
-        merchantId,
-        actor: metadata.actor,
-        lastHash: metadata.hash,
-        sequence: revision,
-        payables: order.instructions.map(payableOf),
-        ...(failedPaymentIds.length > 0 && { failedPaymentIds }),
-        at: event.data.at,
-      },
-    };
+    const { actor, hash: lastHash } = metadata;
+    const record = deletionRecord(order, { actor, lastHash, sequence: revision, at: event.data.at });
     const previousHash = genesisHash(stream);
     const first = await firstEvent(client, orderStreamOf(orderId), OrderEvent);
     const idempotency = first === null || first === 'deleted' ? undefined : first.metadata.idempotency;
@@ -123,6 +109,26 @@ export const orderDeletion = ({
     resume: async (order, context) => {
       const deleted = await lastEvent(client, orderStreamOf(order.orderId), OrderEvent);
       if (deleted?.event.type === 'OrderDeleted') await finish(deleted, order, context);
+    },
+  };
+};
+
+/** The record of the deletion of `order`. */
+export const deletionRecord = (
+  { orderId, merchantId, payments, instructions }: ExistingOrder,
+  deleted: Pick<OrderDeletionRecorded['data'], 'actor' | 'lastHash' | 'sequence' | 'at'>,
+): OrderDeletionRecorded => {
+  const { at, ...last } = deleted;
+  const failedPaymentIds = payments.filter(({ status }) => status === 'failed').map(({ paymentId }) => paymentId);
+  return {
+    type: 'OrderDeletionRecorded',
+    data: {
+      orderId,
+      merchantId,
+      ...last,
+      payables: instructions.map(payableOf),
+      ...(failedPaymentIds.length > 0 && { failedPaymentIds }),
+      at,
     },
   };
 };

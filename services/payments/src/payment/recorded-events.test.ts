@@ -2,12 +2,14 @@ import { PAYMENT_EVENTS, PaymentEvent, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import { eventHash, genesisHash } from '@cpg/event-store';
 import { paymentMessage } from '../messages.ts';
-import { recordedVersions, type RecordedStream } from '../testing/jest-recorded.ts';
+import { recordedVersions } from '../testing/jest-recorded.ts';
+import { type RecordedStream, recordStreams } from '../testing/record.ts';
 import { paymentDecider } from './payment.ts';
 import type { ExistingPayment, Payment } from './state.ts';
 
-const streams = recordedVersions().flatMap(([commit, recorded]) =>
-  recorded.map((each): [string, string, RecordedStream] => [commit, each.stream, each]),
+const versions = recordedVersions();
+const streams = versions.flatMap(([version, recorded]) =>
+  recorded.map((each): [string, string, RecordedStream] => [version, each.stream, each]),
 );
 
 const viewOf = (events: PaymentEvent[]) =>
@@ -15,12 +17,16 @@ const viewOf = (events: PaymentEvent[]) =>
     JSON.stringify(paymentView(fold(paymentDecider, paymentDecider.initial, events) as ExistingPayment)),
   ) as unknown;
 
+// When this fails, this version records another shape. `pnpm --filter @cpg/payments record <version>` writes the file of
+// the next release. The files of releases never change.
+test('the newest file is what this version records', () => expect(recordStreams()).toEqual(versions.at(-1)![1]));
+
 test('the committed files hold every event type', () => {
   const types = new Set(streams.flatMap(([, , { events }]) => events.map(({ type }) => type)));
   expect(types).toEqual(new Set(PAYMENT_EVENTS.map(({ type }) => type)));
 });
 
-describe.each(streams)('version %s, %s', (_commit, stream, { events, resource }) => {
+describe.each(streams)('version %s, %s', (_version, stream, { events, resource }) => {
   const { at } = events[0]!.data;
   const unknownEvent = { type: 'PaymentGifted', data: { at, giftedTo: 'Ana' } };
   const newer = events.flatMap(({ type, data }) => [

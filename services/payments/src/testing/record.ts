@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { NewPaymentEvent, type Payment, paymentView } from '@cpg/contracts';
+import { fold } from '@cpg/core';
+import { eventHash, genesisHash } from '@cpg/event-store';
+import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
+import { paymentDecider } from '../payment/payment.ts';
+import { type ExistingPayment, type Payment as State, UNCLAIMED_MERCHANT } from '../payment/state.ts';
+
+export interface RecordedStream {
+  readonly stream: string;
+  /** The payment as the API shows it after the last event. */
+  readonly resource: Payment;
+  readonly events: {
+    readonly revision: number;
+    readonly type: string;
+    readonly data: Record<string, unknown> & { readonly at: string };
+    readonly metadata: { readonly hash: string; readonly previousHash: string };
+  }[];
+}
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, '0')}`;
+const atMinute = (minutes: number) => new Date(Date.UTC(2026, 0, 31, 12, minutes));
+const block = { height: 7, hash: '00f7' };
+
+const receive = (changes: Partial<ReceivePayment> = {}): Omit<ReceivePayment, 'paymentId'> => ({
+  type: 'ReceivePayment',
+  merchantId: id('mer', 1),
+  orderId: id('ord', 1),
+  rail: 'crypto_deposit',
+  providerId: 'eip155:1/0x07:0',
+  currency: 'USDC',
+  asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  assetLabel: 'USDC.e',
+  amountMinor: 10_000_000n,
+  feeMinor: 100_000n,
+  feeSchedule: '2026-01-01',
+  confirmed: false,
+  txHash: '0x07',
+  confirmations: 0,
+  seenAt: atMinute(0),
+  at: atMinute(1),
+  ...changes,
+});
+const unclaimed = () =>
+  receive({ merchantId: UNCLAIMED_MERCHANT, orderId: '0xdead', address: '0xdead', confirmed: true, confirmations: 12 });
+const outcome = (decided: Outcome): PaymentCommand => ({ type: 'RecordOutcome', outcome: decided });
+const applied = (at: Date, sighting?: number): PaymentCommand =>
+  outcome({ status: 'applied', appliedMinor: 9_000_000n, unappliedMinor: 1_000_000n, sighting, at });
+const refund = (n: number, at: Date, amountMinor?: bigint): PaymentCommand => ({
+  type: 'RefundPayment',
+  refundId: id('rfd', n),
+  amountMinor,
+  reason: 'returned goods',
+  at,
+});
+const decision = { reason: 'ticket 7', by: 'Ana' };
+
+type Scenario = [Omit<ReceivePayment, 'paymentId'>, ...PaymentCommand[]];
+
+/** Payments that together record every event. */
+const PAYMENTS: Scenario[] = [
+  [
+    receive({ rail: 'gateway_pay', providerId: 'tx-1', metadata: { till: 2 } }),
+    { type: 'ConfirmPayment', at: atMinute(2) },
+    applied(atMinute(3)),
+    refund(1, atMinute(4), 1_500_000n),
+    refund(2, atMinute(5)),
+  ],
+  [
+    receive(),
+    { type: 'ConfirmPayment', confirmations: 12, block, at: atMinute(2) },
+    applied(atMinute(3)),
+    { type: 'FailPayment', failureReason: 'reorg', at: atMinute(4) },
+    { ...receive({ confirmed: true, confirmations: 12, at: atMinute(5) }), paymentId: id('pay', 2) },
+    outcome({ status: 'orphan', orphanReason: 'late', sighting: 2, at: atMinute(6) }),
+  ],
+  [
+    receive({ credited: false, confirmations: 1, block }),
+    { ...receive({ credited: false, block: { height: 8, hash: '00f8' }, at: atMinute(2) }), paymentId: id('pay', 3) },
+  ],
+  [
+    unclaimed(),
+    { type: 'AssignPayment', merchantId: id('mer', 1), orderId: id('ord', 1), ...decision, at: atMinute(2) },
+  ],
+  [unclaimed(), { type: 'AssignPayment', merchantId: id('mer', 1), ...decision, at: atMinute(2) }],
+  [unclaimed(), { type: 'ReturnPayment', refundId: id('rfd', 3), txHash: '0x08', ...decision, at: atMinute(2) }],
+];
+
+/** The streams that this version records of some payments. They are the same in every run. */
+export const recordStreams = (): RecordedStream[] =>
+  PAYMENTS.map(([received, ...later], index) => {
+    const paymentId = id('pay', index + 1);
+    const stream = paymentStreamOf(paymentId);
+    let state: State = paymentDecider.initial;
+    let previousHash = genesisHash(stream);
+    const decided = [{ ...received, paymentId }, ...later].flatMap((command) => {
+      const events = paymentDecider.decide(command, state).map((event) => NewPaymentEvent.parse(event));
+      state = fold(paymentDecider, state, events);
+      return events;
+    });
+    const events = decided.map((event, revision) => {
+      const metadata = { previousHash, hash: eventHash(previousHash, event) };
+      previousHash = metadata.hash;
+      return { revision, ...event, metadata };
+    });
+    const resource = paymentView(state as ExistingPayment);
+    return JSON.parse(JSON.stringify({ stream, resource, events })) as RecordedStream;
+  });
+
+if (process.argv[1] === import.meta.filename) {
+  const [version] = process.argv.slice(2);
+  if (version === undefined) throw new Error('Name the version: pnpm --filter @cpg/payments record 0.2.0');
+  writeFileSync(`src/testing/recorded/${version}.json`, `${JSON.stringify(recordStreams(), null, 2)}\n`);
+}
