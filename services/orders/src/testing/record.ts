@@ -114,7 +114,7 @@ const ORDERS: OrderCommand[][] = [
       failedAt: minutesAfterNoon(6),
       at: minutesAfterNoon(7),
     },
-    onChain({ confirmations: 12, blockChanges: 2, sighting: 2, reinstatedAt: after(8), confirmedAt: after(9) }),
+    onChain({ confirmations: 12, block, blockChanges: 2, sighting: 2, reinstatedAt: after(8), confirmedAt: after(9) }),
   ],
   [createOrder(), fail(8, 10_000_000n, minutesAfterNoon(1)), { type: 'DeleteOrder', at: minutesAfterNoon(2) }],
 ];

@@ -72,8 +72,9 @@ const PAYMENTS: Scenario[] = [
     { type: 'ConfirmPayment', confirmations: 12, block, at: atMinute(2) },
     applied(atMinute(3)),
     { type: 'FailPayment', failureReason: 'reorg', at: atMinute(4) },
-    { ...receive({ confirmed: true, confirmations: 12, at: atMinute(5) }), paymentId: id('pay', 2) },
+    { ...receive({ confirmed: true, confirmations: 12, block, at: atMinute(5) }), paymentId: id('pay', 2) },
     outcome({ status: 'orphan', orphanReason: 'late', sighting: 2, at: atMinute(6) }),
+    { type: 'FailPayment', failureReason: 'reorg', at: atMinute(7) },
   ],
   [
     receive({ credited: false, confirmations: 1, block }),
