@@ -18,8 +18,3 @@ export const fold = <State, Event>(
 /** For the default branch of `evolve`. The compiler still checks that every known event has a branch. At run time an
  *  event of an unknown type, which a newer version recorded, leaves the state unchanged. */
 export const ignoreUnknownEvent = <State>(_event: never, state: State): State => state;
-
-/** For the default branch of an exhaustive switch: a value that the types exclude is a bug. */
-export const unreachable = (value: never): never => {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`);
-};

@@ -1,5 +1,6 @@
 export { wallClock, wallClockMs } from './clock.ts';
-export { type Decider, fold, ignoreUnknownEvent, unreachable } from './decider.ts';
+export { type Decider, fold, ignoreUnknownEvent } from './decider.ts';
+export { unreachable } from './unreachable.ts';
 export { ERROR_TEXTS, type ErrorText } from './error-texts.ts';
 export {
   AppError,
