@@ -15,8 +15,29 @@ export default {
       name: 'packages-import-no-service',
       comment: 'packages/ are libraries. Tools that run the whole stack may.',
       severity: 'error',
-      from: { path: '^packages/', pathNot: '^packages/(acceptance|local-stack)/' },
+      from: { path: '^packages/', pathNot: '^packages/tools/' },
       to: { path: '^services/' },
+    },
+    {
+      name: 'platform-is-the-ground',
+      comment: 'packages/platform knows neither events nor coins.',
+      severity: 'error',
+      from: { path: '^packages/platform/', pathNot: TESTS },
+      to: { path: '^packages/(assets|event-sourcing|operations|engines|tools)/' },
+    },
+    {
+      name: 'event-sourcing-imports-no-operations',
+      comment: 'Operations are made of event sourcing, not the other way round.',
+      severity: 'error',
+      from: { path: '^packages/event-sourcing/' },
+      to: { path: '^packages/(assets|operations)/' },
+    },
+    {
+      name: 'engines-are-not-the-product',
+      comment: 'Services and their libraries speak to engines by address. Only tests and tools start them.',
+      severity: 'error',
+      from: { path: '^(services|packages)/', pathNot: `${TESTS}|^packages/(engines|tools)/` },
+      to: { path: '^packages/(engines|tools)/' },
     },
     {
       name: 'services-import-no-service',
@@ -43,7 +64,7 @@ export default {
       },
       to: {
         pathNot:
-          '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets|core)/|/node_modules/zod/',
+          '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets)/|^packages/event-sourcing/src/decider|/node_modules/zod/',
       },
     },
     {

@@ -8,7 +8,7 @@ const UNCOLLECTED_TIMEOUTS = {
   message: 'The timeout may be collected as garbage before it fires: use withTimeoutSignal.',
 };
 const WALL_CLOCK_MESSAGE =
-  'The wall clock jumps: measure durations by performance.now() or the option nowMs. For a time that is stored or shown, use the option now, or wallClock of @cpg/core.';
+  'The wall clock jumps: measure durations by performance.now() or the option nowMs. For a time that is stored or shown, use the option now, or wallClock of @cpg/platform.';
 const WALL_CLOCK = [
   'MemberExpression[object.name="Date"][property.name="now"]',
   'NewExpression[callee.name="Date"][arguments.length=0]',
@@ -46,14 +46,14 @@ export default tseslint.config(
   },
   {
     files: [
-      'packages/core/src/clock.ts',
+      'packages/platform/src/clock/wall-clock.ts',
       // Published without dependencies.
       'packages/webhook-verifier/src/verify.ts',
       // The monotonic clock of a browser stands still while its device sleeps.
       'services/gateway/src/pay-page/browser/**',
       '**/*.test.ts',
       '**/testing/**/*.ts',
-      'packages/acceptance/**/*.ts',
+      'packages/tools/acceptance/**/*.ts',
       '**/bench/**',
       '**/examples/**',
     ],
@@ -61,7 +61,7 @@ export default tseslint.config(
   },
   {
     // Responses and rows are of type any in tests, which check their shape.
-    files: ['**/*.test.ts', '**/testing/**/*.ts', 'packages/acceptance/**/*.ts'],
+    files: ['**/*.test.ts', '**/testing/**/*.ts', 'packages/tools/acceptance/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',

@@ -1,9 +1,9 @@
-// Packages resolve to each other's sources by the export condition "source": tests need no build, except those of packages/acceptance.
+// Packages resolve to each other's sources by the export condition "source": tests need no build, except those of packages/tools/acceptance.
 //
 // The name of a test file decides when it runs:
 //   x.test.ts                  needs nothing running                       npm test, project "unit"
 //   x.int.test.ts              needs PostgreSQL or an engine               npm test, project "integration"
-//   packages/acceptance/src/   needs the whole stack, which files share    npm test, project "acceptance"
+//   packages/tools/acceptance/src/   needs the whole stack, which files share    npm test, project "acceptance"
 //   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
@@ -29,7 +29,7 @@ const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
 const INTEGRATION = '\\.int\\.test\\.ts$';
 const CRASHES = '/acceptance/src/crashes/';
 const IN_BOTH = [
-  '<rootDir>/packages/acceptance/src/crashes/durability.test.ts',
+  '<rootDir>/packages/tools/acceptance/src/crashes/durability.test.ts',
   '<rootDir>/services/orders/src/order/order.properties.test.ts',
   '<rootDir>/services/payments/src/with-orders.properties.test.ts',
   '<rootDir>/services/payments/src/chains/watcher.properties.test.ts',
@@ -38,7 +38,7 @@ const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/chain-table
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
-  setupFilesAfterEnv: ['<rootDir>/packages/postgres/src/testing/jest-one-query-at-a-time.ts'],
+  setupFilesAfterEnv: ['<rootDir>/packages/platform/src/postgres/testing/jest-one-query-at-a-time.ts'],
 };
 
 export default {
@@ -46,23 +46,23 @@ export default {
     {
       ...base,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts'],
+      testMatch: ['<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.test.ts'],
       testPathIgnorePatterns: [EXTENDED, INTEGRATION, '/acceptance/'],
     },
     {
       ...base,
       ...engines,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'],
+      testMatch: ['<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.int.test.ts'],
       testPathIgnorePatterns: [EXTENDED],
     },
     {
       ...base,
       displayName: 'acceptance',
-      testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'],
+      testMatch: ['<rootDir>/packages/tools/acceptance/src/**/*.test.ts'],
       testPathIgnorePatterns: [EXTENDED, CRASHES],
-      globalSetup: '<rootDir>/packages/acceptance/src/harness/global-setup.ts',
-      globalTeardown: '<rootDir>/packages/acceptance/src/harness/global-teardown.ts',
+      globalSetup: '<rootDir>/packages/tools/acceptance/src/harness/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/tools/acceptance/src/harness/global-teardown.ts',
     },
     {
       ...base,
@@ -73,25 +73,31 @@ export default {
     {
       ...base,
       displayName: 'extended',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.test.ts', ...IN_BOTH],
+      testMatch: [
+        '<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.extended.test.ts',
+        ...IN_BOTH,
+      ],
     },
     {
       ...base,
       ...engines,
       displayName: 'extended-integration',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.int.test.ts', ...INTEGRATION_IN_BOTH],
+      testMatch: [
+        '<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.extended.int.test.ts',
+        ...INTEGRATION_IN_BOTH,
+      ],
     },
     {
       // Tests of the embedded Kafka and of our clients, against the real one.
       ...base,
       displayName: 'apache-kafka',
       testMatch: [
-        '<rootDir>/packages/embedded-kafka/src/conformance/*.int.test.ts',
-        '<rootDir>/packages/kafka/src/{consume,consume-waits.extended,publisher,dead-letters}.int.test.ts',
+        '<rootDir>/packages/engines/embedded-kafka/src/conformance/*.int.test.ts',
+        '<rootDir>/packages/platform/src/kafka/{consume,consume-waits.extended,publisher,dead-letters}.int.test.ts',
       ],
-      globalSetup: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-setup.ts',
-      globalTeardown: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-teardown.ts',
-      setupFilesAfterEnv: ['<rootDir>/packages/embedded-kafka/src/testing/apache/setup-file.ts'],
+      globalSetup: '<rootDir>/packages/engines/embedded-kafka/src/testing/apache/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/engines/embedded-kafka/src/testing/apache/global-teardown.ts',
+      setupFilesAfterEnv: ['<rootDir>/packages/engines/embedded-kafka/src/testing/apache/setup-file.ts'],
     },
   ],
   testTimeout: 30_000,

@@ -1,4 +1,4 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/acceptance/dist/bench.js');
+await import('../packages/tools/acceptance/dist/bench.js');

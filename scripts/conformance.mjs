@@ -8,7 +8,7 @@ const args = [
   '--selectProjects',
   'integration',
   'extended-integration',
-  '--testPathPatterns=packages/embedded-eventstore/src/conformance',
+  '--testPathPatterns=packages/engines/embedded-eventstore/src/conformance',
   ...namePatterns,
 ];
 process.exitCode = await run(process.execPath, [...jest, ...args]);

@@ -39,7 +39,7 @@ if (reason === null) {
     await container.stop();
   }
 } else {
-  const folder = new URL('../packages/embedded-eventstore/src/conformance', import.meta.url);
+  const folder = new URL('../packages/engines/embedded-eventstore/src/conformance', import.meta.url);
   console.log(
     `0 passed, 0 failed, ${readdirSync(folder).length} files skipped: no Docker engine is available: ${reason}`,
   );

@@ -1,4 +1,4 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/acceptance/dist/demo.js');
+await import('../packages/tools/acceptance/dist/demo.js');

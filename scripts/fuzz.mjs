@@ -1,4 +1,4 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/acceptance/dist/fuzz.js');
+await import('../packages/tools/acceptance/dist/fuzz.js');

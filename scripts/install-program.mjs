@@ -1,9 +1,9 @@
 import { setUp } from './setup.mjs';
 
-/** Installs a program for tests by a function of packages/local-chain. Without it, those tests are skipped. */
+/** Installs a program for tests by a function of packages/engines/local-chain. Without it, those tests are skipped. */
 export const installProgram = async (name, functionName) => {
   await setUp();
-  const localChain = await import('../packages/local-chain/dist/index.js');
+  const localChain = await import('../packages/engines/local-chain/dist/index.js');
   try {
     console.log(`${name}: ${localChain[functionName]()}`);
   } catch (error) {

@@ -1,4 +1,4 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/local-stack/dist/reset.js');
+await import('../packages/tools/local-stack/dist/reset.js');

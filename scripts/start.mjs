@@ -2,4 +2,4 @@ import { setUp } from './setup.mjs';
 
 await setUp();
 // The launcher runs in this process, so that signals reach it directly.
-await import('../packages/local-stack/dist/main.js');
+await import('../packages/tools/local-stack/dist/main.js');

@@ -31,7 +31,7 @@ const runCheck = async ([name, ...args]) => {
 /** Sends generated requests to every endpoint. Counts as one test. */
 const fuzz = async () => {
   const env = { ...process.env, FUZZ_SEED: process.env.FUZZ_SEED || FUZZ_SEED };
-  const code = await run(process.execPath, [`${CHECKOUT}/packages/acceptance/dist/fuzz.js`], { env });
+  const code = await run(process.execPath, [`${CHECKOUT}/packages/tools/acceptance/dist/fuzz.js`], { env });
   return {
     passed: Number(code === 0),
     failed: Number(code !== 0 && code !== FUZZ_CANNOT_RUN),

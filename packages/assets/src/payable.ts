@@ -1,6 +1,5 @@
-import { fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { type Asset, type AssetTable, assetsOf, defaultStepMinor } from './asset-table.ts';
+import { AppError, fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
+import { type Asset, assetsOf, type AssetTable, defaultStepMinor } from './asset-table.ts';
 
 /** How many confirmations a payment of this amount needs. */
 export const requiredConfirmations = (

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ConfigError, invalidFile, readJsonFile } from '@cpg/runtime';
+import { ConfigError, invalidFile, readJsonFile } from '@cpg/platform';
 import { z } from 'zod';
 import { type AssetTable, assetTable, AssetTableError } from './asset-table.ts';
 import { AssetsFile } from './assets-file.ts';

@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { Scope } from './keys/scopes.ts';
 import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
 import { send } from './testing/jest-send.ts';

@@ -1,14 +1,14 @@
-import { wallClock } from '@cpg/core';
-import { createPool } from '@cpg/postgres';
 import {
   ConfigError,
   createLogger,
   FatalStartError,
   internalClient,
   secretBox,
+  wallClock,
   writeFailure,
   writeLine,
-} from '@cpg/runtime';
+} from '@cpg/platform';
+import { createPool } from '@cpg/platform/postgres';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { runDepositSettingsCommand } from './admin/deposit-settings.ts';

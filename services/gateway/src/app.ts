@@ -1,20 +1,20 @@
-import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
+import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import {
   clientNetwork,
   createApp,
   healthRoutes,
+  type LoadClass,
+  type LoadLimits,
   type Logger,
   metricsRoute,
   type Outages,
-  type LoadClass,
-  type LoadLimits,
   type ReadinessChecks,
   refuseOverload,
   type SecretBox,
   type ServedMetrics,
-  waitForStartGate,
   type StartGate,
-} from '@cpg/runtime';
+  waitForStartGate,
+} from '@cpg/platform';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';

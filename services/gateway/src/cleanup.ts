@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 

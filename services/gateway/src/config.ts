@@ -1,14 +1,14 @@
 import {
   AddressList,
+  CommaSeparatedList,
   Flag,
   isAddressOrCidr,
-  CommaSeparatedList,
   Port,
   PortList,
+  readConfig as read,
   SecretList,
   ServiceConfig,
-  readConfig as read,
-} from '@cpg/runtime';
+} from '@cpg/platform';
 import { z } from 'zod';
 
 const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });

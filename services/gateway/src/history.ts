@@ -6,8 +6,8 @@ import {
   type Order,
   type RecordedEntry,
 } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
-import type { CallContext } from '@cpg/runtime';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { CallContext } from '@cpg/platform';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
 import { currenciesOfPayments } from './queries/payments.ts';

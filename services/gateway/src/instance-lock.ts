@@ -1,5 +1,5 @@
-import { startLeaderElection } from '@cpg/postgres';
-import { type Logger, newRequestId, untilAborted } from '@cpg/runtime';
+import { startLeaderElection } from '@cpg/platform/postgres';
+import { type Logger, newRequestId, untilAborted } from '@cpg/platform';
 
 /** A PostgreSQL advisory lock with a unique name. Other gateways test the lock to see whether this one is alive:
  *  PostgreSQL releases it when the process ends, or soon after the process freezes. */

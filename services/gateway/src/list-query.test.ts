@@ -1,4 +1,4 @@
-import { describeIssue } from '@cpg/runtime';
+import { describeIssue } from '@cpg/platform';
 import { Instant, ListQuery, RangeStart } from './list-query.ts';
 
 test.each([

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { wallClock } from '@cpg/core';
-import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
   createClockGuard,
   createServiceLog,
   createServiceMetrics,
-  type InternalClient,
-  type Logger,
-  type Outages,
-  internalClient,
   createStartGate,
   createStartupTasks,
+  type InternalClient,
+  internalClient,
+  type Logger,
+  type Outages,
   runService,
   secretBox,
-} from '@cpg/runtime';
+  wallClock,
+} from '@cpg/platform';
+import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
 import { startCleanup } from './cleanup.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Environment, type Pool, prepareSchema } from '@cpg/postgres';
+import { type Environment, type Pool, prepareSchema } from '@cpg/platform/postgres';
 
 export const MIGRATIONS = { schema: 'gateway', folder: fileURLToPath(new URL('../migrations', import.meta.url)) };
 

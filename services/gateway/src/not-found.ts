@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import type { z } from 'zod';
 
 export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay';

@@ -1,6 +1,5 @@
-import { wallClock } from '@cpg/core';
-import { createPool } from '@cpg/postgres';
-import { CommaSeparatedList, createLogger } from '@cpg/runtime';
+import { CommaSeparatedList, createLogger, wallClock } from '@cpg/platform';
+import { createPool } from '@cpg/platform/postgres';
 import { createKey, type CreateKeyArguments } from './admin/keys.ts';
 import { createMerchant } from './admin/merchants.ts';
 

@@ -1,6 +1,6 @@
 import { type Proxy, startProxy } from './testing/jest-proxy.ts';
 import { METRICS_TOKEN, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { orderBody, refundResponse } from './testing/jest-resources.ts';
 
 let proxy: Proxy;

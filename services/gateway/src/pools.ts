@@ -1,5 +1,5 @@
-import { createPool, type Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 
 export interface Pools {
   readonly main: Pool;

@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import fc from 'fast-check';
 import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
 import { orderBody } from './testing/jest-resources.ts';

@@ -1,7 +1,7 @@
 import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { refundResponse } from './testing/jest-resources.ts';
-import { type TestResponse } from './testing/jest-send.ts';
+import type { TestResponse } from './testing/jest-send.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;

@@ -1,4 +1,4 @@
-import type { CallContext } from '@cpg/runtime';
+import type { CallContext } from '@cpg/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './keys/authenticator.ts';
 import type { Scope } from './keys/scopes.ts';

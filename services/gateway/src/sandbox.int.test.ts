@@ -1,4 +1,4 @@
-import { createPool, type Pool, testDatabase } from '@cpg/postgres';
+import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { verifySecret } from './keys/hash.ts';
 import { Scope } from './keys/scopes.ts';

@@ -1,7 +1,6 @@
 import { type CreateMerchantDto, PaymentCurrency, PaymentRail } from '@cpg/contracts';
-import { wallClock } from '@cpg/core';
-import { createPool, type Pool } from '@cpg/postgres';
-import { CommaSeparatedList, createLogger, newUlid } from '@cpg/runtime';
+import { CommaSeparatedList, createLogger, newUlid, wallClock } from '@cpg/platform';
+import { createPool, type Pool } from '@cpg/platform/postgres';
 import { type ApiKey, parseApiKey } from './keys/api-key.ts';
 import { hashSecret, verifySecret } from './keys/hash.ts';
 import { issueKey } from './keys/issue.ts';

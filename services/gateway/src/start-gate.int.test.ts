@@ -1,4 +1,4 @@
-import { createStartGate } from '@cpg/runtime';
+import { createStartGate } from '@cpg/platform';
 import { startGateway, type TestGateway } from './testing/jest-gateway.ts';
 import { send } from './testing/jest-send.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { invalidRequest } from '@cpg/core';
-import { createAddressMatcher } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/contracts';
+import { createAddressMatcher } from '@cpg/platform';
 
 export interface WebUrlRules {
   /** The field of the request, for the refusal. */

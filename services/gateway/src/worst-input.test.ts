@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import { BODY_LIMIT_BYTES, createLogger, secretBox } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { BODY_LIMIT_BYTES, createLogger, secretBox } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { Scope } from './keys/scopes.ts';

@@ -1,6 +1,6 @@
 import { TOPICS } from '@cpg/contracts';
-import { runDeadLetterCommand } from '@cpg/kafka';
-import { runAdminCommand, runEnvironmentCommand } from '@cpg/stream-relay';
+import { runDeadLetterCommand } from '@cpg/platform/kafka';
+import { runAdminCommand, runEnvironmentCommand } from '@cpg/operations';
 import { MIGRATIONS } from './migrations.ts';
 import { orderProjection } from './projections/order-projection.ts';
 

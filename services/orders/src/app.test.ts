@@ -1,4 +1,4 @@
-import { allowedCallers, createLogger } from '@cpg/runtime';
+import { allowedCallers, createLogger } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import { TOKENS } from './testing/jest-calls.ts';
 

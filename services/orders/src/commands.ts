@@ -8,9 +8,8 @@ import {
   type PaymentOutcome,
   toleranceBpsOf as toBps,
 } from '@cpg/contracts';
-import type { HandledCommand, HandleOptions } from '@cpg/event-store';
-import type { CallContext, Logger } from '@cpg/runtime';
-import { afterRecording } from '@cpg/stream-relay';
+import { afterRecording, type HandledCommand, type HandleOptions } from '@cpg/event-sourcing';
+import type { CallContext, Logger } from '@cpg/platform';
 import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 import { type CreatedOrder, createOnce } from './create-once.ts';
 import type { FindEarlierCreate } from './earlier-creates.ts';

@@ -7,7 +7,7 @@ import {
   MIN_EXPIRATION_MINUTES,
   PaymentCurrency,
 } from '@cpg/contracts';
-import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/runtime';
+import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
 import { z } from 'zod';
 import { positive } from './rates/decimals.ts';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import fc from 'fast-check';
 import { createOnce, type CreateOnceOptions } from './create-once.ts';
 import type { EarlierCreate } from './earlier-creates.ts';

@@ -1,4 +1,4 @@
-import { isAppError } from '@cpg/core';
+import { isAppError } from '@cpg/contracts';
 import type { EarlierCreate, FindEarlierCreate } from './earlier-creates.ts';
 import { notFound } from './order-handler.ts';
 import { decideRepeat, lastUse, orderIdOfUse } from './order/repeat.ts';

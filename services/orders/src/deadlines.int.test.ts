@@ -1,5 +1,5 @@
-import { migrate, type Pool, createPool, testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createLogger } from '@cpg/platform';
 import type { OrderCommands } from './commands.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { MIGRATIONS } from './migrations.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAppError } from '@cpg/core';
-import { UnreadableEventError } from '@cpg/event-store';
-import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
-import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/runtime';
+import { isAppError } from '@cpg/contracts';
+import { UnreadableEventError } from '@cpg/event-sourcing';
+import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
+import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/platform';
 import pMap from 'p-map';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';

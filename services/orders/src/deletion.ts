@@ -1,11 +1,11 @@
 import {
+  AppError,
   type AssignedInstruction,
   type OrderDeletionRecorded,
   OrderEvent,
   type RecordedDeposit,
   type RecordedPayable,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
 import {
   append,
   eventHash,
@@ -16,9 +16,9 @@ import {
   type Recorded,
   stateAt,
   tombstone,
-} from '@cpg/event-store';
-import type { Pool } from '@cpg/postgres';
-import { type CallContext, newId } from '@cpg/runtime';
+} from '@cpg/event-sourcing';
+import type { Pool } from '@cpg/platform/postgres';
+import { type CallContext, newId } from '@cpg/platform';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { OrderHandler } from './order-handler.ts';

@@ -1,5 +1,5 @@
 import { OrderDeletionEvent, OrderEvent } from '@cpg/contracts';
-import { evolveRecorded, firstEvent, lastEvent } from '@cpg/event-store';
+import { evolveRecorded, firstEvent, lastEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf } from './deletion.ts';
 import { existingOrder } from './order-handler.ts';

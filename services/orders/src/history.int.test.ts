@@ -1,5 +1,5 @@
 import type { RecordedEntry } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 import { payment } from './testing/orders.ts';
 

@@ -6,9 +6,8 @@ import {
   type OrderHistory,
   type RecordedHistory,
 } from '@cpg/contracts';
-import { eventsOf, evolveRecorded, readHistory } from '@cpg/event-store';
-import type { Queryable } from '@cpg/postgres';
-import { readHistoryEntries } from '@cpg/stream-relay';
+import { eventsOf, evolveRecorded, readHistory, readHistoryEntries } from '@cpg/event-sourcing';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf } from './deletion.ts';
 import { orderMessage } from './messages.ts';

@@ -1,20 +1,20 @@
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
-import { databaseClocks } from '@cpg/postgres';
+import { commandHandler, createLags, eventStoreClock, type RecentEvents, recentEvents } from '@cpg/event-sourcing';
+import { openConnections, startBackgroundWork, withRecordedScales } from '@cpg/operations';
+import { databaseClocks } from '@cpg/platform/postgres';
 import {
   counterMetric,
   createClockGuard,
-  internalClient,
-  type Logger,
-  createStartGate,
   createServiceLog,
   createServiceMetrics,
+  createStartGate,
   createStartupTasks,
+  internalClient,
+  type Logger,
   runService,
-} from '@cpg/runtime';
-import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
+  wallClock,
+} from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { wallClock } from '@cpg/core';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';

@@ -1,7 +1,14 @@
 import { OrderDeletionEvent, OrderEvent, type OrderMessage } from '@cpg/contracts';
-import { isTombstone, parseRecorded, type RecentEvents, type Recorded, stateAt } from '@cpg/event-store';
-import type { OutgoingMessage } from '@cpg/kafka';
-import { messageFor, outgoingMessage } from '@cpg/stream-relay';
+import {
+  isTombstone,
+  messageFor,
+  outgoingMessage,
+  parseRecorded,
+  type RecentEvents,
+  type Recorded,
+  stateAt,
+} from '@cpg/event-sourcing';
+import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { isDeletionRecord } from './deletion.ts';
 import { orderDecider } from './order/order.ts';

@@ -1,6 +1,6 @@
-import { eventHash, type Recorded, append, verifyChains } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
-import { rebuild, verify } from '@cpg/stream-relay';
+import { append, eventHash, type Recorded, verifyChains } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
+import { rebuild, verify } from '@cpg/operations';
 import { type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
 // A newer version of orders runs beside this one and records events that this one does not know.

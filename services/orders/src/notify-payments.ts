@@ -1,5 +1,5 @@
 import type { PaymentOutcome } from '@cpg/contracts';
-import type { CallContext, Logger } from '@cpg/runtime';
+import type { CallContext, Logger } from '@cpg/platform';
 import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 
 /** Sends payments the outcomes of its payments, so that it does not have to wait for Kafka. A failure is only logged:

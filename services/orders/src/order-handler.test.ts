@@ -1,4 +1,4 @@
-import { givenFor } from '@cpg/core';
+import { givenFor } from '@cpg/event-sourcing/testing';
 import type { OrderCommand } from './order/command.ts';
 import { withTrustedClock } from './order-handler.ts';
 import { orderDecider } from './order/order.ts';

@@ -1,7 +1,7 @@
-import type { OrderEvent } from '@cpg/contracts';
-import { AppError, type Decider } from '@cpg/core';
-import { type CommandHandler, withFactLog } from '@cpg/event-store';
-import type { Logger } from '@cpg/runtime';
+import { AppError, type OrderEvent } from '@cpg/contracts';
+import type { Decider } from '@cpg/event-sourcing/decider';
+import { type CommandHandler, withFactLog } from '@cpg/event-sourcing';
+import type { Logger } from '@cpg/platform';
 import type { OrderCommand } from './order/command.ts';
 import { type ExistingOrder, exists, type Order } from './order/state.ts';
 

@@ -1,6 +1,6 @@
-import { append } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
-import { rebuild, verify } from '@cpg/stream-relay';
+import { append } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
+import { rebuild, verify } from '@cpg/operations';
 import { MAX_PAYMENTS } from './order/state.ts';
 import {
   body,

@@ -1,5 +1,5 @@
 import type { OrderEvent, PaymentOutcome, PaymentState } from '@cpg/contracts';
-import { ignoreUnknownEvent } from '@cpg/core';
+import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 import type { OrderCommand } from './order/command.ts';
 import type { ExistingOrder } from './order/state.ts';
 

@@ -1,5 +1,5 @@
-import { newId } from '@cpg/runtime';
-import { rebuild, verify } from '@cpg/stream-relay';
+import { newId } from '@cpg/platform';
+import { rebuild, verify } from '@cpg/operations';
 import { type OrdersService, startOrders } from './testing/jest-orders.ts';
 
 let service: OrdersService;

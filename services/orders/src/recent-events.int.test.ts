@@ -1,4 +1,4 @@
-import { verify } from '@cpg/stream-relay';
+import { verify } from '@cpg/operations';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { orderMessages } from './messages.ts';
 import { orderStreamOf } from './order/identity.ts';

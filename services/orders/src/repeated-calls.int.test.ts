@@ -1,4 +1,4 @@
-import { newId, newRequestId } from '@cpg/runtime';
+import { newId, newRequestId } from '@cpg/platform';
 import { body as orderBody, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
 let service: OrdersService;

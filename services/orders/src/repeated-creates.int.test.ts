@@ -1,6 +1,5 @@
-import type { CreateOrderCall } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { newId, newRequestId } from '@cpg/runtime';
+import { AppError, type CreateOrderCall } from '@cpg/contracts';
+import { newId, newRequestId } from '@cpg/platform';
 import { body as orderBody, CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
 let service: OrdersService;

@@ -1,5 +1,5 @@
 import type { AssignedInstruction } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 import { createOrder, deposit, instruction } from './testing/orders.ts';
 

@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import { createLogger } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { createLogger } from '@cpg/platform';
 import type { ExistingOrder } from './order/state.ts';
 import { after, existing } from './testing/jest-deciding.ts';
 import { createOrder, deposit, DUE, instruction, minutesAfterNoon, offer } from './testing/orders.ts';

@@ -1,6 +1,5 @@
-import { depositsOf, outsideReferenceOf, type RecordedDeposit } from '@cpg/contracts';
-import { isTemporary } from '@cpg/core';
-import { type CallContext, type Logger, steadyNowMs } from '@cpg/runtime';
+import { depositsOf, isTemporary, outsideReferenceOf, type RecordedDeposit } from '@cpg/contracts';
+import { type CallContext, type Logger, steadyNowMs } from '@cpg/platform';
 import type { PaymentsClient } from './clients/payments.ts';
 import { hasUnconfirmedInTime, isInGracePeriod } from './order/deadline.ts';
 import { dueAt, type ExistingOrder } from './order/state.ts';

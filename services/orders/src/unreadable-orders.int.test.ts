@@ -1,5 +1,5 @@
-import { append } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
+import { append } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
 import { CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
 let service: OrdersService;

@@ -1,9 +1,8 @@
 import { AssetsConfig, readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
-import { wallClock } from '@cpg/core';
-import { createPool } from '@cpg/postgres';
-import { createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
-import { type OwnCommandContext, runAdminCommand } from '@cpg/stream-relay';
+import { createLogger, readConfig, ServiceConfig, wallClock } from '@cpg/platform';
+import { createPool } from '@cpg/platform/postgres';
+import { type OwnCommandContext, runAdminCommand } from '@cpg/operations';
 import { verifyBooks } from './books/verify-books.ts';
 import { runChainsCommand } from './chains/chains-command.ts';
 import { MIGRATIONS } from './migrations.ts';

@@ -1,5 +1,5 @@
-import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
-import { allowedCallers, createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
+import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
+import { allowedCallers, createLogger, createOutages, createServiceMetrics, newId } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import type { StandingOfChain } from './chains/chain-standing.ts';
 import { TOKENS } from './testing/jest-fixtures.ts';

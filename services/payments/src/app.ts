@@ -1,5 +1,5 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
-import { isTransientDatabaseError } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
 import {
   type CallerTokens,
   createApp,
@@ -8,14 +8,14 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   metricsRoute,
-  type ServedMetrics,
   type Outages,
   type ReadinessChecks,
   refuseOverload,
-  waitForStartGate,
   requireCaller,
+  type ServedMetrics,
   type StartGate,
-} from '@cpg/runtime';
+  waitForStartGate,
+} from '@cpg/platform';
 import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
 import { depositSettingsRoutes } from './accounts/routes.ts';
 import { type PageRoutes, pageRoutes } from './pages/routes.ts';

@@ -1,5 +1,4 @@
-import { type Availability, PaymentCurrency, type PaymentRail } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { type Availability, isAppError, PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import type { NetworkAvailability } from './chains/network-availability.ts';
 import type { Rails } from './instructions.ts';
 import type { Rail } from './rails/rail.ts';

@@ -1,14 +1,13 @@
 import {
+  AppError,
   type ConfirmationCall,
   type FailureCall,
   paymentView,
   type RefundCall,
   type RegisteredPayment,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { HandleOptions } from '@cpg/event-store';
-import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
-import { afterRecording } from '@cpg/stream-relay';
+import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
+import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/platform';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';

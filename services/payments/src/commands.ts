@@ -1,8 +1,6 @@
-import type { PaymentEvent, PaymentOutcome } from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
-import { type CommandHandler, type HandleOptions, withFactLog } from '@cpg/event-store';
-import type { CallContext, Logger } from '@cpg/runtime';
-import { afterRecording } from '@cpg/stream-relay';
+import { AppError, isAppError, type PaymentEvent, type PaymentOutcome } from '@cpg/contracts';
+import { afterRecording, type CommandHandler, type HandleOptions, withFactLog } from '@cpg/event-sourcing';
+import type { CallContext, Logger } from '@cpg/platform';
 import type { Outcome, PaymentCommand } from './payment/command.ts';
 import { type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './payment/state.ts';
 import type { ProjectedPayment } from './projections/payments.ts';

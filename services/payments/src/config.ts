@@ -11,7 +11,7 @@ import {
   readJsonFile,
   SecretList,
   ServiceConfig,
-} from '@cpg/runtime';
+} from '@cpg/platform';
 import { z } from 'zod';
 import { ChainUrls, watchedNetworks } from './chains/chain-urls.ts';
 import { FeeSchedule } from './payment/fees.ts';

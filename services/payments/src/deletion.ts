@@ -1,7 +1,6 @@
-import type { PaymentStatus } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import { isTombstone, type LoadedStream, tombstone } from '@cpg/event-store';
-import { type Pool, transaction } from '@cpg/postgres';
+import { isAppError, type PaymentStatus } from '@cpg/contracts';
+import { isTombstone, type LoadedStream, tombstone } from '@cpg/event-sourcing';
+import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
 import { isAfterDeletion, PAYMENT_STREAM_PREFIX, paymentStreamOf } from './payment/identity.ts';

@@ -1,5 +1,5 @@
 import { type PaymentHistory, RecordedHistory } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { paymentMessages } from './messages.ts';
 import { applied, MERCHANT, report } from './testing/jest-fixtures.ts';

@@ -1,7 +1,6 @@
 import { type HistoryQuery, PaymentEvent, type PaymentHistory, type RecordedHistory } from '@cpg/contracts';
-import { type HistoryStream, readHistory } from '@cpg/event-store';
-import type { Queryable } from '@cpg/postgres';
-import { readHistoryEntries } from '@cpg/stream-relay';
+import { type HistoryStream, readHistory, readHistoryEntries } from '@cpg/event-sourcing';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { paymentMessage } from './messages.ts';
 import { paymentStreamOf } from './payment/identity.ts';

@@ -1,4 +1,4 @@
-import { createLogger, newId } from '@cpg/runtime';
+import { createLogger, newId } from '@cpg/platform';
 import { createCall, startBothServices } from './testing/jest-both-services.ts';
 
 interface Line {

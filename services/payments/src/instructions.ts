@@ -1,5 +1,4 @@
-import type { Instructions, InstructionsCall, PaymentRail } from '@cpg/contracts';
-import { invalidRequest } from '@cpg/core';
+import { type Instructions, type InstructionsCall, invalidRequest, type PaymentRail } from '@cpg/contracts';
 import type { Rail } from './rails/rail.ts';
 
 export type Rails = Readonly<Record<PaymentRail, Rail>>;

@@ -1,20 +1,20 @@
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
-import { databaseClocks } from '@cpg/postgres';
+import { commandHandler, createLags, eventStoreClock, type RecentEvents, recentEvents } from '@cpg/event-sourcing';
+import { openConnections, startBackgroundWork, withRecordedScales } from '@cpg/operations';
+import { databaseClocks } from '@cpg/platform/postgres';
 import {
   createClockGuard,
-  internalClient,
-  type Logger,
-  createStartGate,
   createServiceLog,
   createServiceMetrics,
+  createStartGate,
   createStartupTasks,
+  internalClient,
+  type Logger,
   runService,
   type StartupTasks,
-} from '@cpg/runtime';
-import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
+  wallClock,
+} from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { wallClock } from '@cpg/core';
 import { depositSettings } from './accounts/deposit-settings.ts';
 import type { MerchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { paymentIdOf } from './payment/identity.ts';
 import { applied, CONTEXT, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from './testing/jest-payments.ts';

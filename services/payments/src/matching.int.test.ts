@@ -1,5 +1,5 @@
 import type { OfferedPayment } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { paymentIdOf } from './payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report } from './testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from './testing/jest-payments.ts';

@@ -1,8 +1,13 @@
-import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
-import { type ErrorCode, isAppError } from '@cpg/core';
-import type { HandleOptions } from '@cpg/event-store';
-import { type CallContext, parsePositiveAmount } from '@cpg/runtime';
-import { afterRecording } from '@cpg/stream-relay';
+import {
+  type ErrorCode,
+  isAppError,
+  OrderId,
+  paymentView,
+  type RegisteredPayment,
+  type RegisterPaymentCall,
+} from '@cpg/contracts';
+import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
+import { type CallContext, parsePositiveAmount } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
 import type { FindPayable } from './payables/find-payable.ts';

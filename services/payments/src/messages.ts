@@ -1,7 +1,6 @@
 import { PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
-import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-store';
-import type { OutgoingMessage } from '@cpg/kafka';
-import { messageFor, outgoingMessage } from '@cpg/stream-relay';
+import { messageFor, outgoingMessage, type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
+import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from './deletion.ts';
 import { paymentDecider } from './payment/payment.ts';

@@ -1,6 +1,12 @@
-import { type Order, type OrderAndOutcomes, type PaymentOffer, type PaymentOutcome, paymentView } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { CallContext } from '@cpg/runtime';
+import {
+  AppError,
+  type Order,
+  type OrderAndOutcomes,
+  type PaymentOffer,
+  type PaymentOutcome,
+  paymentView,
+} from '@cpg/contracts';
+import type { CallContext } from '@cpg/platform';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
 import { type ExistingPayment, isWithoutOrder } from './payment/state.ts';

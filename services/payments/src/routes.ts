@@ -18,7 +18,7 @@ import {
   UnsettledPayment,
   UnsettledPaymentCall,
 } from '@cpg/contracts';
-import { readCallContext } from '@cpg/runtime';
+import { readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentChanges } from './changes.ts';

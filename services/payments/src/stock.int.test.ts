@@ -1,6 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
-import { createLogger, newId } from '@cpg/runtime';
+import { createLogger, newId } from '@cpg/platform';
 import { readDepositSettings } from '../../orders/src/stock/deposit-settings.ts';
 import { createStock } from '../../orders/src/stock/stock.ts';
 import { hostedProvider } from './providers/hosted.ts';

@@ -1,5 +1,5 @@
 import { paymentView } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { type BothServices, createCall, startBothServices } from './testing/jest-both-services.ts';
 
 let both: BothServices;

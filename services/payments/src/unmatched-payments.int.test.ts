@@ -1,5 +1,5 @@
 import type { Payment } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { UNCLAIMED_MERCHANT } from './payment/state.ts';
 import { unsettledPaymentOf } from './projections/payments.ts';
 import { applied, CONTEXT, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';

@@ -1,5 +1,5 @@
-import { fromMinor, type Payment, paymentView, paymentBreakdown, sightingOf } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { fromMinor, type Payment, paymentBreakdown, paymentView, sightingOf } from '@cpg/contracts';
+import { newId } from '@cpg/platform';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
 import type { ExistingPayment } from './payment/state.ts';

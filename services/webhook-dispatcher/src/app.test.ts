@@ -1,4 +1,4 @@
-import { allowedCallers, createOutages, createServiceMetrics } from '@cpg/runtime';
+import { allowedCallers, createOutages, createServiceMetrics } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import type { WebhookRoutes } from './routes.ts';
 import { log } from './testing/jest-log.ts';

@@ -1,4 +1,4 @@
-import { isTransientDatabaseError } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
 import {
   type CallerTokens,
   createApp,
@@ -8,11 +8,11 @@ import {
   metricsRoute,
   type Outages,
   type ReadinessChecks,
-  waitForStartGate,
   requireCaller,
   type ServedMetrics,
   type StartGate,
-} from '@cpg/runtime';
+  waitForStartGate,
+} from '@cpg/platform';
 import { type WebhookRoutes, webhookRoutes } from './routes.ts';
 
 export interface AppOptions {

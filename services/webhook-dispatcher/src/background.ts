@@ -1,8 +1,7 @@
-import { ResourceMessage, TOPICS } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
-import { isTransientDatabaseError, startLeaderElection, prepareSchema, type Pool } from '@cpg/postgres';
-import { type Logger, createStartupTasks, type MetricsRegistry, type StartGate, type Wait } from '@cpg/runtime';
+import { AppError, ResourceMessage, TOPICS } from '@cpg/contracts';
+import { consume, type ConsumedTopic, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/platform/kafka';
+import { isTransientDatabaseError, type Pool, prepareSchema, startLeaderElection } from '@cpg/platform/postgres';
+import { createStartupTasks, type Logger, type MetricsRegistry, type StartGate, type Wait } from '@cpg/platform';
 import type { Kafka } from 'kafkajs';
 import type { History } from './clients/history.ts';
 import type { Config } from './config.ts';

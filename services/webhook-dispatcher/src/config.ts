@@ -1,15 +1,15 @@
 import {
   AddressList,
+  CommaSeparatedList,
   Flag,
   HttpUrl,
   KafkaConfig,
-  CommaSeparatedList,
   Port,
   PortList,
   readConfig,
   SecretList,
   ServiceConfig,
-} from '@cpg/runtime';
+} from '@cpg/platform';
 import { z } from 'zod';
 import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
 import { DISABLE_AFTER_MS } from './maintenance.ts';

@@ -1,6 +1,3 @@
-import { wallClock } from '@cpg/core';
-import { createKafka, KAFKA, kafkaDependency } from '@cpg/kafka';
-import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
   createClockGuard,
@@ -10,7 +7,10 @@ import {
   internalClient,
   runService,
   secretBox,
-} from '@cpg/runtime';
+  wallClock,
+} from '@cpg/platform';
+import { createKafka, KAFKA, kafkaDependency } from '@cpg/platform/kafka';
+import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { historyClient } from './clients/history.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import { longestWaits, type Schedule } from './delivery/schedule.ts';
 import { pullForward } from './storage/claim.ts';
 import type { Partitions, Retention } from './storage/partitions.ts';

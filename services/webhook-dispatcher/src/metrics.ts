@@ -1,5 +1,5 @@
-import { isTransientDatabaseError, type Queryable } from '@cpg/postgres';
-import { counterMetric } from '@cpg/runtime';
+import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres';
+import { counterMetric } from '@cpg/platform';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
 import type { EndpointReport } from './delivery/endpoint.ts';

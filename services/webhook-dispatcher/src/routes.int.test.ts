@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { authorization, openApp } from './testing/jest-app.ts';
 import { type Dispatchers, dispatchers, message } from './testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from './testing/jest-receiver.ts';

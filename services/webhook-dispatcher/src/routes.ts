@@ -1,6 +1,5 @@
-import { ReplayCall, TestDelivery, TestDeliveryCall } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import { AppError, ReplayCall, TestDelivery, TestDeliveryCall } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Ingest } from './delivery/ingest.ts';

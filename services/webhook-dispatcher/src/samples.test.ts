@@ -1,5 +1,5 @@
 import { EXAMPLE_OF_WEBHOOK, exampleMessage, WebhookEventType, WebhookPayload } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { sampleEvent } from './samples.ts';
 
 const merchantId = newId('merchant');

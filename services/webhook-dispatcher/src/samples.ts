@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EXAMPLE_OF_WEBHOOK, exampleMessage, type WebhookEventType } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { type RenderedEvent, renderMessage } from './delivery/render.ts';
 
 const INSTANT = /(?<=")\d{4}-\d{2}-\d{2}T[\d:]{8}\.\d{3}Z(?=")/g;

@@ -1,5 +1,5 @@
 import { WebhookPayload } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { Webhook } from 'standardwebhooks';
 import { authorization, openApp } from './testing/jest-app.ts';
 import { ALL_EVENTS, type Dispatchers, dispatchers } from './testing/jest-dispatchers.ts';

@@ -1,5 +1,5 @@
-import { type RecordedEntry, OrderId } from '@cpg/contracts';
-import { newContext } from '@cpg/runtime';
+import { OrderId, type RecordedEntry } from '@cpg/contracts';
+import { newContext } from '@cpg/platform';
 import type { OrdersClient } from '../clients/orders.ts';
 import { clampedIsoString, type ReadHistory } from '../history.ts';
 import { Instant } from '../list-query.ts';

@@ -1,4 +1,4 @@
-import { databaseClocks } from '@cpg/postgres';
+import { databaseClocks } from '@cpg/platform/postgres';
 import { startAdmin, type TestAdmin } from '../testing/jest-admin.ts';
 
 let admin: TestAdmin;

@@ -1,4 +1,4 @@
-import { newestBlocks, type Pool } from '@cpg/postgres';
+import { newestBlocks, type Pool } from '@cpg/platform/postgres';
 import { Instant } from '../list-query.ts';
 import { AdminError } from './admin-error.ts';
 

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { DepositSettingsCall, DepositSettingsView } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type DepositSettingsCall, type DepositSettingsView } from '@cpg/contracts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { runDepositSettingsCommand } from './deposit-settings.ts';
 

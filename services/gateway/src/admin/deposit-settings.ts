@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { type DepositSettingsCall, type DepositSettingsView, TolerancePercent } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
-import { newContext } from '@cpg/runtime';
+import { type DepositSettingsCall, type DepositSettingsView, isAppError, TolerancePercent } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { newContext } from '@cpg/platform';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { merchantById } from '../queries/merchants.ts';
 import { AdminError } from './admin-error.ts';

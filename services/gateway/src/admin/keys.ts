@@ -1,5 +1,5 @@
-import { type Pool, transaction } from '@cpg/postgres';
-import { isAddressOrCidr } from '@cpg/runtime';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { isAddressOrCidr } from '@cpg/platform';
 import type { ApiKey, KeyEnvironment } from '../keys/api-key.ts';
 import { issueKey } from '../keys/issue.ts';
 import { Scope } from '../keys/scopes.ts';

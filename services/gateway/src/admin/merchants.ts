@@ -1,12 +1,12 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { describeIssue, newUlid, validationDetails } from '@cpg/runtime';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
 import {
   insertMerchant,
-  type StoredMerchant,
   listMerchants,
   lockMerchant,
   merchantById,
+  type StoredMerchant,
   updateMerchant,
 } from '../queries/merchants.ts';
 import { profileName } from '../queries/payment-page-settings.ts';

@@ -1,7 +1,6 @@
-import { type PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import { describeIssue, validationDetails } from '@cpg/runtime';
+import { isAppError, type PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import { describeIssue, validationDetails } from '@cpg/platform';
 import { replacePaymentPageSettings } from '../pay-page/look/settings.ts';
 import { paymentPageSettings } from '../queries/payment-page-settings.ts';
 import { AdminError } from './admin-error.ts';

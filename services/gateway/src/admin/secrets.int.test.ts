@@ -1,4 +1,4 @@
-import { secretBox } from '@cpg/runtime';
+import { secretBox } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
 import { boxOfEachKey, sealedWebhooks, updateSealed } from '../queries/sealed.ts';

@@ -1,8 +1,8 @@
-import type { Pool } from '@cpg/postgres';
-import type { SecretBox } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import type { SecretBox } from '@cpg/platform';
 import { pepperId } from '../keys/hash.ts';
 import { countHashes } from '../queries/credentials.ts';
-import { type SealedRow, sealedResponses, sealedWebhooks, updateSealed } from '../queries/sealed.ts';
+import { sealedResponses, type SealedRow, sealedWebhooks, updateSealed } from '../queries/sealed.ts';
 import { AdminError } from './admin-error.ts';
 
 export const SECRETS_USAGE = `  secrets status                                 count what still needs earlier keys and peppers

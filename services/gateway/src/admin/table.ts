@@ -1,4 +1,4 @@
-import { printable } from '@cpg/runtime';
+import { printable } from '@cpg/platform';
 
 /** Formats rows of text as aligned columns under a header. */
 export const table = (header: readonly string[], cells: readonly (readonly string[])[]): string => {

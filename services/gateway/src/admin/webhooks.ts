@@ -1,6 +1,5 @@
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
-import { wallClock } from '@cpg/core';
-import { untilAborted } from '@cpg/runtime';
+import { untilAborted, wallClock } from '@cpg/platform';
 import { request } from 'undici';
 import { z } from 'zod';
 import { AdminError } from './admin-error.ts';

@@ -2,14 +2,15 @@ import {
   type AdvanceTimeCall,
   type CreateOrderCall,
   type HistoryQuery,
+  isAppError,
+  nullIfNotFound,
   Order,
   OrderDeletion,
   OrderSummary,
   RecordedHistory,
   type UpdateOrderDto,
 } from '@cpg/contracts';
-import { isAppError, nullIfNotFound } from '@cpg/core';
-import type { CallContext, InternalClient } from '@cpg/runtime';
+import type { CallContext, InternalClient } from '@cpg/platform';
 import type { z } from 'zod';
 import { notFound } from '../not-found.ts';
 import { goneError } from '../plugins/shown-resource.ts';

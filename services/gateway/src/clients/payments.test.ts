@@ -1,4 +1,4 @@
-import type { InternalClient } from '@cpg/runtime';
+import type { InternalClient } from '@cpg/platform';
 import { paymentsClient } from './payments.ts';
 
 const context = { actor: 'key:abc', requestId: 'req_1', correlationId: 'cor_1' };

@@ -5,16 +5,16 @@ import {
   DepositSettingsView,
   type FailureCall,
   type HistoryQuery,
+  isAppError,
   PaymentPageAddresses,
   type ProviderCallbackCall,
-  RecordedProviderPayment,
   RecordedHistory,
+  RecordedProviderPayment,
   type RefundCall,
   RegisteredPayment,
   type RegisterPaymentCall,
 } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import type { CallContext, InternalClient } from '@cpg/runtime';
+import type { CallContext, InternalClient } from '@cpg/platform';
 import { notFound } from '../not-found.ts';
 
 const AVAILABILITY_TIMEOUT_MS = 1_000;

@@ -1,5 +1,5 @@
 import { type ReplayCall, TestDelivery, type TestDeliveryCall } from '@cpg/contracts';
-import type { CallContext, InternalClient } from '@cpg/runtime';
+import type { CallContext, InternalClient } from '@cpg/platform';
 import { z } from 'zod';
 
 const NoContent = z.undefined();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
-import { createAddressMatcher } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
 import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';

@@ -1,5 +1,5 @@
-import type { Queryable } from '@cpg/postgres';
-import { newUlid } from '@cpg/runtime';
+import type { Queryable } from '@cpg/platform/postgres';
+import { newUlid } from '@cpg/platform';
 import { type Credential, insertCredential } from '../queries/credentials.ts';
 import { type ApiKey, makeApiKey } from './api-key.ts';
 import { hashSecret, type KeyAlgorithm } from './hash.ts';

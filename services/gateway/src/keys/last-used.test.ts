@@ -1,4 +1,4 @@
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { createLastUsedTracker } from './last-used.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });

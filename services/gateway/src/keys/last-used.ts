@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 
 const FLUSH_INTERVAL_MS = 5_000;
 

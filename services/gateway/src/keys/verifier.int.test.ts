@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { startAdmin, type TestAdmin } from '../testing/jest-admin.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
 import { countHashes, credentialByKid, replaceHash } from '../queries/credentials.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import { hashSecret, type SecretHash, verifySecret } from './hash.ts';
 
 export interface KeyVerifierOptions {

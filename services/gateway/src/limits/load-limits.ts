@@ -1,4 +1,4 @@
-import { createConcurrencyLimit, type LoadLimits } from '@cpg/runtime';
+import { createConcurrencyLimit, type LoadLimits } from '@cpg/platform';
 
 /** The limits of the requests in progress, one for each class. Creates are refused first: they get the lower limit and
  *  the shorter latency. */

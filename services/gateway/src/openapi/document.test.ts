@@ -1,16 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ERROR_CODES } from '@cpg/core';
-import { type OpenApi, breakingChanges } from './breaking-changes.ts';
-import { openApiDocument } from './document.ts';
-import { ABOUT_EVENTS } from './events.ts';
-import * as examples from './examples.ts';
-import { describedFields } from './field-descriptions.ts';
 import {
   DeliveryWithAttempts,
+  ERROR_CODES,
   ErrorBody,
-  MerchantCreateOrderDto,
   Merchant,
+  MerchantCreateOrderDto,
   Order,
   Payment,
   Replay,
@@ -18,6 +13,11 @@ import {
   WebhookEventType,
   WebhookPayload,
 } from '@cpg/contracts';
+import { breakingChanges, type OpenApi } from './breaking-changes.ts';
+import { openApiDocument } from './document.ts';
+import { ABOUT_EVENTS } from './events.ts';
+import * as examples from './examples.ts';
+import { describedFields } from './field-descriptions.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
 let document: any;

@@ -1,4 +1,4 @@
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { buildApp } from '../app.ts';
 import type { OpenApi } from './breaking-changes.ts';
 

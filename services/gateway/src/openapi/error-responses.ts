@@ -1,5 +1,5 @@
-import { AppError, ERROR_CODES, ERROR_TEXTS, type ErrorCode, type FaultDetail } from '@cpg/core';
-import { errorBody } from '@cpg/runtime';
+import { AppError, ERROR_CODES, ERROR_TEXTS, type ErrorCode, type FaultDetail } from '@cpg/contracts';
+import { errorBody } from '@cpg/platform';
 
 /** The errors that an operation returns besides those that follow from its path and method. */
 const OWN: Record<string, readonly ErrorCode[]> = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { ERROR_CODES } from '@cpg/core';
+import { ERROR_CODES } from '@cpg/contracts';
 import Fastify from 'fastify';
 import { serveDocsPages } from './pages.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from '@cpg/runtime';
+import { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { TITLE } from './description.ts';
 

@@ -1,7 +1,6 @@
-import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
-import { AppError, nullIfNotFound } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import type { CallContext } from '@cpg/runtime';
+import { AppError, nullIfNotFound, type Order, type PageDeposit, type PaymentPageAddresses } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { CallContext } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { type OrderPage, orderPage } from '../queries/order-pages.ts';

@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { Checkout, type Order, type PaymentPageAddresses } from '@cpg/contracts';
-import { type LoadLimits, newId } from '@cpg/runtime';
+import { type LoadLimits, newId } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, projectOrder } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';

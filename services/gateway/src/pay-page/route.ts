@@ -1,7 +1,6 @@
-import type { Checkout } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { AppError, type Checkout } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { createTurns } from '../limits/turns.ts';
@@ -20,7 +19,7 @@ import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
 import { pageStates, versionOf } from './live/page-state.ts';
 import { liveRoutes } from './live/routes.ts';
-import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
+import { choiceOf, chosenWay, type PageChoice, pageLink } from './page-link.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
 

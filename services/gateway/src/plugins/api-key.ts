@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import { clientNetwork } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import type { AuthenticationBudget, Authenticator } from '../keys/authenticator.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';

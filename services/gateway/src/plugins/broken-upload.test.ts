@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { databaseDependency, isTransientDatabaseError, POSTGRES } from '@cpg/postgres';
-import { createApp, createServiceLog } from '@cpg/runtime';
+import { type AddressInfo, connect } from 'node:net';
+import { databaseDependency, isTransientDatabaseError, POSTGRES } from '@cpg/platform/postgres';
+import { createApp, createServiceLog } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { acceptJsonBodies } from './json-body.ts';
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { completeCrashedDeletions } from '../queries/deleted-resources.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import {
@@ -11,7 +11,7 @@ import {
   projectOrder,
   projectPayment,
 } from '../testing/jest-resources.ts';
-import { type StubCall, errorResponse } from '../testing/jest-stub-service.ts';
+import { errorResponse, type StubCall } from '../testing/jest-stub-service.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;

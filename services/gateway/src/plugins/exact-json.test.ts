@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import fc from 'fast-check';
 import { parseExactJson } from './exact-json.ts';
 

@@ -1,4 +1,4 @@
-import { invalidRequest, MAX_FAULT_DETAILS } from '@cpg/core';
+import { invalidRequest, MAX_FAULT_DETAILS } from '@cpg/contracts';
 import { randomBytes } from 'node:crypto';
 import { MAX_DEPTH } from './storable-text.ts';
 

@@ -1,6 +1,5 @@
-import { ID_PREFIXES } from '@cpg/contracts';
-import { AppError, invalidRequest } from '@cpg/core';
-import { ulidOf } from '@cpg/runtime';
+import { AppError, ID_PREFIXES, invalidRequest } from '@cpg/contracts';
+import { ulidOf } from '@cpg/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const HEADER = 'idempotency-key';

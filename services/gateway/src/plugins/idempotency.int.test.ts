@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { deleteExpiredRequests } from '../queries/idempotency.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { refundResponse } from '../testing/jest-resources.ts';

@@ -1,6 +1,6 @@
-import { AppError, type ErrorCode } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import { newUlid, type SecretBox, withTimeout } from '@cpg/runtime';
+import { AppError, type ErrorCode } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import { newUlid, type SecretBox, withTimeout } from '@cpg/platform';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isDeleted } from '../queries/deleted-resources.ts';
 import {

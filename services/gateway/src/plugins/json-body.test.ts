@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createApp, createLogger } from '@cpg/runtime';
+import { createApp, createLogger } from '@cpg/platform';
 import { z } from 'zod';
 import { NoBody } from '../routes/parameters.ts';
 import { acceptJsonBodies } from './json-body.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { AppError, invalidRequest } from '@cpg/core';
+import { AppError, invalidRequest } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 import { parseExactJson } from './exact-json.ts';
 

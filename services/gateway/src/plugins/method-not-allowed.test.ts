@@ -1,4 +1,4 @@
-import { createApp, createLogger } from '@cpg/runtime';
+import { createApp, createLogger } from '@cpg/platform';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { answerMethodNotAllowed } from './method-not-allowed.ts';
 

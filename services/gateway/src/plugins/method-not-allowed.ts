@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 
 /** Responds 405 with an `Allow` header when a path exists, but not for this method. Register it before the routes. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
-import { type ConcurrencyLimit, createConcurrencyLimit } from '@cpg/runtime';
+import { type AddressInfo, connect } from 'node:net';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderBody, ordersResponse } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import { clientNetwork } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RateLimitResult, TokenBuckets } from '../limits/token-buckets.ts';
 

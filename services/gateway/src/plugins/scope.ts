@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../request.ts';
 

@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
+import { AppError } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import { orderIdOfPayment } from '../queries/deleted-resources.ts';
 

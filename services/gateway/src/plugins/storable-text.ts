@@ -1,5 +1,4 @@
-import { invalidRequest } from '@cpg/core';
-import type { FaultDetail } from '@cpg/core';
+import { type FaultDetail, invalidRequest } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 
 /** The most levels that a JSON value may be nested. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 /** How far each watched network was read. Confirmations grow with it. */
 export const chainHeights = async (db: Queryable): Promise<string> => {

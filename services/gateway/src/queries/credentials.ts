@@ -1,5 +1,5 @@
 import type { PaymentMethod } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { KeyEnvironment } from '../keys/api-key.ts';
 import type { KeyAlgorithm, SecretHash } from '../keys/hash.ts';
 import type { Scope } from '../keys/scopes.ts';

@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 const query = {

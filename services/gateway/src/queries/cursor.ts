@@ -1,4 +1,4 @@
-import { invalidRequest } from '@cpg/core';
+import { invalidRequest } from '@cpg/contracts';
 import { createHash } from 'node:crypto';
 import type { PageQuery } from './page-query.ts';
 

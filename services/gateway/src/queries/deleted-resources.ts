@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 
 /** Whether the merchant had this order or webhook and deleted it. */
 export const isDeleted = async (db: Queryable, merchantId: string, resourceId: string): Promise<boolean> => {

@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { type DeliveryFilters, listDeliveries } from './deliveries.ts';
 

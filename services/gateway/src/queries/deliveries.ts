@@ -1,7 +1,13 @@
-import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, Webhook, WebhookPayload } from '@cpg/contracts';
-import { invalidRequest } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
-import { hideInternalAddresses } from '@cpg/runtime';
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryWithAttempts,
+  invalidRequest,
+  type Webhook,
+  type WebhookPayload,
+} from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { hideInternalAddresses } from '@cpg/platform';
 import { decodeTime, encodeTime } from 'ulid';
 import type { ListQuery } from '../list-query.ts';
 import type { Place } from './cursor.ts';

@@ -1,4 +1,4 @@
-import type { Pool, Queryable } from '@cpg/postgres';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
 
 /** A request that tries to take the lease of its Idempotency-Key. */
 export interface Claim {

@@ -1,5 +1,5 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 interface MerchantRow extends CreateMerchantDto {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { type Order, type PaymentRail } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Order, PaymentRail } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { ListQuery } from '../list-query.ts';
 import { type Page, selectResources } from './page.ts';
 

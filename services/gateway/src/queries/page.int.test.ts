@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { listOrders, type OrderFilters } from './orders.ts';
 import { listPayments, type PaymentFilters } from './payments.ts';

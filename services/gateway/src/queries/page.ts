@@ -1,6 +1,6 @@
-import { invalidRequest } from '@cpg/core';
+import { invalidRequest } from '@cpg/contracts';
 import { createHash } from 'node:crypto';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
 import { pageStatement, type Selection } from './page-statement.ts';

@@ -1,5 +1,5 @@
 import type { Merchant, PaymentPageSettings } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 /** A re-encoded logo and the SHA-256 of its bytes, in hexadecimal. */
 export interface StoredLogo {

@@ -1,5 +1,5 @@
 import type { Replay, ReplayStatus, Webhook } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { ListQuery } from '../list-query.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 

@@ -1,5 +1,5 @@
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { webhookRow } from '@cpg/runtime';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { webhookRow } from '@cpg/platform';
 import { responseRow } from './idempotency.ts';
 
 /** A row with encrypted values. */

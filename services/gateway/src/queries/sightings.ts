@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 /** A transfer by its network and its id there. */
 export interface TransferRef {

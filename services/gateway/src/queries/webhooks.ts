@@ -1,5 +1,5 @@
 import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { ListQuery } from '../list-query.ts';
 import { deleteResponsesOf } from './deleted-resources.ts';
 import { lockMerchant } from './merchants.ts';

@@ -1,4 +1,4 @@
-import { invalidRequest } from '@cpg/core';
+import { invalidRequest } from '@cpg/contracts';
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 

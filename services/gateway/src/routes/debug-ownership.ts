@@ -1,4 +1,4 @@
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { OrdersClient } from '../clients/orders.ts';
 import { notFound, type ResourceName } from '../not-found.ts';

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { AmountDto, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, requestText } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import { parsePositiveAmount } from '@cpg/runtime';
+import {
+  AmountDto,
+  AppError,
+  Order,
+  OrderId,
+  PaymentCurrency,
+  PaymentId,
+  PaymentRail,
+  requestText,
+} from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import { parsePositiveAmount } from '@cpg/platform';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

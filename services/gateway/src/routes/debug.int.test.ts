@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, ordersResponse, paymentOf, projectOrder, projectPayment } from '../testing/jest-resources.ts';
 import { send } from '../testing/jest-send.ts';

@@ -7,7 +7,7 @@ import {
   WebhookEventType,
   WebhookId,
 } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { OrdersClient } from '../clients/orders.ts';

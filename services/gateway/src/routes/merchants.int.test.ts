@@ -1,6 +1,5 @@
-import { type Availability, PaymentCurrency } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { errorBody } from '@cpg/runtime';
+import { AppError, type Availability, PaymentCurrency } from '@cpg/contracts';
+import { errorBody } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import type { TestMerchant } from '../testing/jest-merchant.ts';
 

@@ -1,6 +1,5 @@
-import { type Availability, Merchant, type PaymentMethod } from '@cpg/contracts';
-import { isAppError, isTemporary } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import { type Availability, isAppError, isTemporary, Merchant, type PaymentMethod } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { merchantById } from '../queries/merchants.ts';

@@ -1,5 +1,5 @@
 import { HistoryEntry, type Order, type RecordedEntry } from '@cpg/contracts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { historyEntry } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, ordersResponse, projectOrder } from '../testing/jest-resources.ts';

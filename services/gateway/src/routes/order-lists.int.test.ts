@@ -1,5 +1,5 @@
 import type { Order } from '@cpg/contracts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, projectOrder } from '../testing/jest-resources.ts';
 

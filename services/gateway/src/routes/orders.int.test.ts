@@ -1,5 +1,5 @@
 import { Order } from '@cpg/contracts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderBody, ordersResponse } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';

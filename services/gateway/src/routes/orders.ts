@@ -1,7 +1,5 @@
-import { OrderId } from '@cpg/contracts';
-import type { Order } from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import { AppError, isAppError, type Order, OrderId } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { CreatedOrder, OrderRef, OrdersClient } from '../clients/orders.ts';

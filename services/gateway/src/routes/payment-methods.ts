@@ -1,6 +1,10 @@
-import { invalidRequest } from '@cpg/core';
-import type { MerchantCreateOrderDto, PaymentMethod } from '@cpg/contracts';
-import type { AppError, FaultDetail } from '@cpg/core';
+import {
+  type AppError,
+  type FaultDetail,
+  invalidRequest,
+  type MerchantCreateOrderDto,
+  type PaymentMethod,
+} from '@cpg/contracts';
 
 /** The refusal of rails that the merchant does not accept, or does not accept in the order's currency; null without
  *  one. */

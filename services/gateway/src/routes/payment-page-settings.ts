@@ -1,6 +1,5 @@
-import { PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import { AppError, PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { orNotFound } from '../not-found.ts';

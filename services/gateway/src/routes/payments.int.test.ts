@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { paymentOf, projectPayment } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';

@@ -8,14 +8,14 @@ import {
   PaymentStatus,
   requestText,
 } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { ListQuery } from '../list-query.ts';
 import { orNotFound, parseId } from '../not-found.ts';
 import { listPayments, paymentById } from '../queries/payments.ts';
-import { callerOf, callContext } from '../request.ts';
+import { callContext, callerOf } from '../request.ts';
 import { pathId } from './parameters.ts';
 
 export const PaymentPage = pageOf(Payment);

@@ -1,5 +1,5 @@
 import type { Refund } from '@cpg/contracts';
-import { newId, newUlid } from '@cpg/runtime';
+import { newId, newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { projectRefund, refundOf } from '../testing/jest-resources.ts';
 

@@ -1,5 +1,5 @@
 import { pageOf, PaymentCurrency, Refund, RefundId, requestText } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ListQuery } from '../list-query.ts';

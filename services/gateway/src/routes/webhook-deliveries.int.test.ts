@@ -1,4 +1,4 @@
-import { newUlid } from '@cpg/runtime';
+import { newUlid } from '@cpg/platform';
 import { ulid } from 'ulid';
 import type { Scope } from '../keys/scopes.ts';
 import { payloadOf } from '../openapi/examples.ts';

@@ -1,7 +1,16 @@
-import { DeliveryId, ID_PREFIXES, ReplayId, WebhookId } from '@cpg/contracts';
-import type { DeliveryWithAttempts, Replay, Webhook, WebhookEventType } from '@cpg/contracts';
-import { invalidRequest, isAppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import {
+  DeliveryId,
+  type DeliveryWithAttempts,
+  ID_PREFIXES,
+  invalidRequest,
+  isAppError,
+  type Replay,
+  ReplayId,
+  type Webhook,
+  type WebhookEventType,
+  WebhookId,
+} from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';

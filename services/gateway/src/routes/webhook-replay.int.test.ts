@@ -1,5 +1,5 @@
-import { type Replay, type ReplayCall } from '@cpg/contracts';
-import { newId, newUlid } from '@cpg/runtime';
+import type { Replay, ReplayCall } from '@cpg/contracts';
+import { newId, newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { errorResponse, type StubCall, type StubResponse } from '../testing/jest-stub-service.ts';
 

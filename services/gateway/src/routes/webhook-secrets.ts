@@ -1,6 +1,6 @@
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import { type SecretBox, webhookRow } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import { type SecretBox, webhookRow } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { orNotFound } from '../not-found.ts';

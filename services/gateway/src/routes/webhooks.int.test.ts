@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { secretBox, newUlid, webhookRow } from '@cpg/runtime';
+import { newUlid, secretBox, webhookRow } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 

@@ -1,5 +1,5 @@
 import { WebhookId } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';

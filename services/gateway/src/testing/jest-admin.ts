@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateMerchantDto } from '@cpg/contracts';
-import { createPool, type Pool, testDatabase } from '@cpg/postgres';
+import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { runCommand } from '../admin/command-line.ts';
 import { createAuthenticator } from '../keys/authenticator.ts';
 import { verifySecret } from '../keys/hash.ts';

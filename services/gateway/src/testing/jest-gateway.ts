@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/postgres';
+import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/platform/postgres';
 import {
   createLogger,
   createOutages,
@@ -11,7 +11,7 @@ import {
   type ResolveHost,
   secretBox,
   type StartGate,
-} from '@cpg/runtime';
+} from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
 import { ordersClient } from '../clients/orders.ts';

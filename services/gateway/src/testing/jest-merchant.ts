@@ -1,6 +1,6 @@
 import type { CreateMerchantDto } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
-import { newUlid } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import { newUlid } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import type { KeyEnvironment } from '../keys/api-key.ts';
 import { issueKey, type KeySpec } from '../keys/issue.ts';

@@ -1,5 +1,5 @@
 import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { payment } from '../openapi/examples.ts';
 import type { TestGateway, TestMerchant } from './jest-gateway.ts';
 import { orderOf, projectOrder } from './jest-resources.ts';

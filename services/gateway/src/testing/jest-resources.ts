@@ -1,5 +1,5 @@
 import type { MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import * as examples from '../openapi/examples.ts';
 import { errorResponse, type StubCall } from './jest-stub-service.ts';
 

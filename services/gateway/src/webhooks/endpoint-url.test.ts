@@ -1,4 +1,4 @@
-import { createAddressMatcher, type ResolveHost } from '@cpg/runtime';
+import { createAddressMatcher, type ResolveHost } from '@cpg/platform';
 import { checkEndpointUrl } from './endpoint-url.ts';
 
 const failing =

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { AppError, invalidRequest } from '@cpg/core';
-import { createHostResolver, isPublicAddress, isWebhookPort, NO_SUCH_HOST, type ResolveHost } from '@cpg/runtime';
+import { AppError, invalidRequest } from '@cpg/contracts';
+import { createHostResolver, isPublicAddress, isWebhookPort, NO_SUCH_HOST, type ResolveHost } from '@cpg/platform';
 import { hostOf, isLoopback, parseWebUrl } from '../web-url.ts';
 
 const resolveHost = createHostResolver();

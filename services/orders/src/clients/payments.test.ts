@@ -1,5 +1,5 @@
 import type { OutcomesCall, PaymentOutcome } from '@cpg/contracts';
-import { BODY_LIMIT_BYTES, type InternalClient } from '@cpg/runtime';
+import { BODY_LIMIT_BYTES, type InternalClient } from '@cpg/platform';
 import { paymentId } from '../testing/orders.ts';
 import { paymentsClient } from './payments.ts';
 

@@ -1,9 +1,11 @@
 import {
+  AppError,
   Availability,
   ChainsWaiting,
   type ChainsWaitingCall,
   Instructions,
   type InstructionsCall,
+  isTemporary,
   type PaymentOutcome,
   ProvidersWaiting,
   type ProvidersWaitingCall,
@@ -12,8 +14,7 @@ import {
   UnsettledPayment,
   type UnsettledPaymentCall,
 } from '@cpg/contracts';
-import { AppError, isTemporary } from '@cpg/core';
-import { type CallContext, type InternalClient, newContext } from '@cpg/runtime';
+import { type CallContext, type InternalClient, newContext } from '@cpg/platform';
 import { z } from 'zod';
 
 /** Limits of the call that sends outcomes; by default those of every internal call. */

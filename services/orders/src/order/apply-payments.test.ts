@@ -1,4 +1,4 @@
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
 import { createOrder, deposit, minutesAfterNoon, NOON, offer, orderCreated, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';

@@ -1,5 +1,4 @@
-import type { Allocation, OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { type Allocation, AppError, type OrderEvent, type OrderStatus, type PaymentState } from '@cpg/contracts';
 import { allocate, type Allocated } from './allocation.ts';
 import {
   appliedMinor,

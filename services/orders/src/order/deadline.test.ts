@@ -1,5 +1,5 @@
 import type { OrderEvent } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import { after, capture, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
 import {
   createOrder,

@@ -1,5 +1,4 @@
-import { depositsOf, divideUp, laterOf, type OrderEvent, outsideReferenceOf } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, depositsOf, divideUp, laterOf, type OrderEvent, outsideReferenceOf } from '@cpg/contracts';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { followedBy, ratesUntil } from './evolve.ts';

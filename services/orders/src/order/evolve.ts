@@ -1,5 +1,5 @@
 import { laterOf, type OrderEvent, type OrderStatus, type Rates } from '@cpg/contracts';
-import { fold, ignoreUnknownEvent } from '@cpg/core';
+import { fold, ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 import {
   withApplied,
   withBlockChanged,
@@ -7,8 +7,8 @@ import {
   withFailed,
   withOrphaned,
   withReceived,
-  withReinstated,
   withRefunded,
+  withReinstated,
   withTimeAdvanced,
 } from './payment-changes.ts';
 import { type ExistingOrder, exists, type Order } from './state.ts';

@@ -1,5 +1,5 @@
 import { type OfferedPayment, type OrderEvent, type OrphanReason, type PaymentState, sightingOf } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';

@@ -1,4 +1,5 @@
 import {
+  AppError,
   messageTypeOf,
   Order as OrderResource,
   type OrderEvent,
@@ -6,7 +7,7 @@ import {
   paymentBreakdown,
   webhookEventOf,
 } from '@cpg/contracts';
-import { AppError, fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
 import { createOrder, deposit, instruction, minutesAfterNoon, NOON, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
@@ -15,10 +16,10 @@ import { orderDecider } from './order.ts';
 import {
   applicableMinor,
   appliedMinor,
+  dueAt,
   type ExistingOrder,
   exists,
   findPayment,
-  dueAt,
   hasLostPayment,
   isAtLockedRates,
   isHeld,

@@ -1,5 +1,5 @@
-import { laterOf, type OfferedPayment, type OrderEvent } from '@cpg/contracts';
-import { AppError, type Decider, unreachable } from '@cpg/core';
+import { AppError, laterOf, type OfferedPayment, type OrderEvent, unreachable } from '@cpg/contracts';
+import type { Decider } from '@cpg/event-sourcing/decider';
 import { applyHeldPayments, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';

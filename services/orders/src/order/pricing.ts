@@ -1,9 +1,11 @@
 import {
   add,
+  type AppError,
   type Decimal,
   divideHalfEven,
   divideUp,
   formatUnits,
+  invalidRequest,
   type Item,
   type ItemCurrency,
   maxMinor,
@@ -14,8 +16,6 @@ import {
   toMinorRoundedUp,
   ZERO,
 } from '@cpg/contracts';
-import type { AppError } from '@cpg/core';
-import { invalidRequest } from '@cpg/core';
 
 /** The distinct currencies of items and their modifiers. */
 export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [

@@ -1,5 +1,5 @@
 import type { OrderEvent } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import { after, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
 import { createOrder, deposit, DUE, minutesAfterNoon, NOON, offer } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';

@@ -1,4 +1,4 @@
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import { after, existing, past } from '../testing/jest-deciding.ts';
 import { createOrder, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';

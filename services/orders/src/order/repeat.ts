@@ -1,7 +1,6 @@
-import { ID_PREFIXES } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Idempotency } from '@cpg/event-store';
-import { ulidOf } from '@cpg/runtime';
+import { AppError, ID_PREFIXES } from '@cpg/contracts';
+import type { Idempotency } from '@cpg/event-sourcing';
+import { ulidOf } from '@cpg/platform';
 
 /** How long an Idempotency-Key stands for the order that it created. */
 const KEPT_FOR_MS = 24 * 60 * 60 * 1_000;

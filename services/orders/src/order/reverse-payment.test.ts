@@ -1,5 +1,5 @@
 import type { OrderEvent, OrderStatus } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import {
   after,
   cancel,

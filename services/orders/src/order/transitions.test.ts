@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { sightingOf } from '@cpg/contracts';
-import { AppError, fold } from '@cpg/core';
+import { AppError, sightingOf } from '@cpg/contracts';
+import { fold } from '@cpg/event-sourcing/decider';
 import { createOrder, instruction, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';

@@ -1,5 +1,6 @@
 import { paymentUri } from '@cpg/assets';
 import {
+  oncePerObject,
   type AssignedInstruction,
   type DepositInstruction,
   fromMinor,
@@ -7,7 +8,6 @@ import {
   paymentView,
   toUnits,
 } from '@cpg/contracts';
-import { oncePerObject } from '@cpg/core';
 import { roundedUp } from './pricing.ts';
 import {
   applicableMinor,

@@ -1,6 +1,6 @@
-import { createPool, migrate, testDatabase, transaction } from '@cpg/postgres';
-import { createLogger, newId } from '@cpg/runtime';
-import { verifyCounts } from '@cpg/stream-relay';
+import { createPool, migrate, testDatabase, transaction } from '@cpg/platform/postgres';
+import { createLogger, newId } from '@cpg/platform';
+import { verifyCounts } from '@cpg/operations';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf } from '../deletion.ts';
 import { MIGRATIONS } from '../migrations.ts';

@@ -1,7 +1,7 @@
 import { OrderStatus } from '@cpg/contracts';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
-import { verifyCounts } from '@cpg/stream-relay';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createLogger } from '@cpg/platform';
+import { verifyCounts } from '@cpg/operations';
 import { MIGRATIONS } from '../migrations.ts';
 import { orderCounts } from './order-projection.ts';
 import { projectOrders } from './orders.ts';

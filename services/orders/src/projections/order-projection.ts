@@ -1,6 +1,13 @@
 import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
-import { isTombstone, parseRecorded, type RecentEvents, stateAt } from '@cpg/event-store';
-import { type CountTable, type Projection, withoutProjected } from '@cpg/stream-relay';
+import {
+  type CountTable,
+  isTombstone,
+  parseRecorded,
+  type Projection,
+  type RecentEvents,
+  stateAt,
+  withoutProjected,
+} from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../deletion.ts';
 import { ORDER_STREAM_PREFIX } from '../order/identity.ts';

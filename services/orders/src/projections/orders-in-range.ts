@@ -1,5 +1,5 @@
 import type { HistoryOrders, HistoryOrdersQuery } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 interface Row {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
+import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import { dueAt, type ExistingOrder, isOpen } from '../order/state.ts';
 import { orderText } from '../order/view.ts';
 

@@ -1,6 +1,6 @@
 import { parseDecimal } from '@cpg/contracts';
-import { createPool, migrate, testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
+import { createLogger } from '@cpg/platform';
 import { MIGRATIONS } from '../migrations.ts';
 import { acceptedPrices } from './accepted-prices.ts';
 

@@ -1,5 +1,5 @@
 import { type Decimal, formatUnits, parseDecimal } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { Priced } from './sources/source.ts';
 
 /** The last price of a source that was believed. */

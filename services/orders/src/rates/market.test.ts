@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDecimal } from '@cpg/contracts';
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import type { AcceptedPrice } from './accepted-prices.ts';
 import { marketRates } from './market.ts';
 import { bitso } from './sources/bitso.ts';

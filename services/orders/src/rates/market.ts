@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Decimal, parseDecimal } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { Logger } from '@cpg/runtime';
+import { AppError, type Decimal, parseDecimal } from '@cpg/contracts';
+import type { Logger } from '@cpg/platform';
 import { crossRate } from '../order/pricing.ts';
 import type { AcceptedPrice, AcceptedPrices } from './accepted-prices.ts';
 import { believed, type FreshPrice } from './believed.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { ItemCurrency, parseDecimal, PaymentCurrency } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { ConfigError } from '@cpg/runtime';
+import { AppError, ItemCurrency, parseDecimal, PaymentCurrency } from '@cpg/contracts';
+import { ConfigError } from '@cpg/platform';
 import { z } from 'zod';
 import { crossRate } from '../order/pricing.ts';
 import type { RateProvider } from './rates.ts';

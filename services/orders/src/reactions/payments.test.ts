@@ -1,6 +1,5 @@
-import { type PaymentMessage, paymentView } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { newId } from '@cpg/runtime';
+import { AppError, type PaymentMessage, paymentView } from '@cpg/contracts';
+import { newId } from '@cpg/platform';
 import { MERCHANT_ID, NOON, paymentId } from '../testing/orders.ts';
 import { reactToPayments } from './payments.ts';
 

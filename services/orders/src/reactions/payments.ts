@@ -1,4 +1,5 @@
 import {
+  isAppError,
   type OfferedPayment,
   offeredPayment,
   OrderId,
@@ -6,8 +7,7 @@ import {
   type PaymentMessage,
   type PaymentOutcome,
 } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import type { CallContext } from '@cpg/runtime';
+import type { CallContext } from '@cpg/platform';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/command.ts';

@@ -1,4 +1,5 @@
 import {
+  AppError,
   HistoryOrders,
   HistoryOrdersQuery,
   HistoryQuery,
@@ -7,7 +8,6 @@ import {
   OrderStateQuery,
   RecordedHistory,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderHistoryReader } from '../history.ts';
 import { orderView } from '../order/view.ts';

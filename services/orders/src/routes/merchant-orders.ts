@@ -1,6 +1,6 @@
 import { CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
-import { type CallContext, readCallContext } from '@cpg/runtime';
-import { afterRecording } from '@cpg/stream-relay';
+import { type CallContext, readCallContext } from '@cpg/platform';
+import { afterRecording } from '@cpg/event-sourcing';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';
 import type { Deletion } from '../deletion.ts';

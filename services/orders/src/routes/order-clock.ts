@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdvanceTimeCall, Order } from '@cpg/contracts';
-import { type CallContext, readCallContext } from '@cpg/runtime';
+import { type CallContext, readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';
 import type { ExistingOrder } from '../order/state.ts';

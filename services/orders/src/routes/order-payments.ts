@@ -1,5 +1,5 @@
 import { FailPaymentCall, offeredPayment, OfferPaymentCall, OrderSummary, RefundPaymentCall } from '@cpg/contracts';
-import { type CallContext, readCallContext } from '@cpg/runtime';
+import { type CallContext, readCallContext } from '@cpg/platform';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';

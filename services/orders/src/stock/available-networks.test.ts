@@ -1,5 +1,5 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import { followAvailability } from './available-networks.ts';
 
 test('a network is available for as long as payments said, counted from before the call', async () => {

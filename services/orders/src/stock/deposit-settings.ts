@@ -1,5 +1,5 @@
 import { DEPOSIT_SETTINGS_FOLD, type DepositSettings, settingsOf } from '@cpg/assets';
-import { foldedStream } from '@cpg/event-store';
+import { foldedStream } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type Followed, followed } from './followed.ts';
 

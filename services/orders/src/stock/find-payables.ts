@@ -1,5 +1,5 @@
 import { ADDRESS_LEASE_MS } from '@cpg/contracts';
-import { steadyNowMs } from '@cpg/runtime';
+import { steadyNowMs } from '@cpg/platform';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { type FindPayables, leaseUntil } from './payables.ts';
 import type { Stock } from './stock.ts';

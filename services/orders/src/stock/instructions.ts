@@ -1,6 +1,12 @@
 import { type Asset, assignedDeposit, depositInstruction } from '@cpg/assets';
-import type { AssignedInstruction, LeasedAddress, LeasedReference, PaymentCurrency, PaymentRail } from '@cpg/contracts';
-import { unreachable } from '@cpg/core';
+import {
+  type AssignedInstruction,
+  type LeasedAddress,
+  type LeasedReference,
+  type PaymentCurrency,
+  type PaymentRail,
+  unreachable,
+} from '@cpg/contracts';
 
 /** One reference of each provider. */
 export type References = Readonly<Record<string, LeasedReference>>;

@@ -1,5 +1,4 @@
-import { ADDRESS_LEASE_MS } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { ADDRESS_LEASE_MS, AppError } from '@cpg/contracts';
 import { after } from '../testing/jest-deciding.ts';
 import { createOrder, instruction } from '../testing/orders.ts';
 import type { ExistingOrder } from '../order/state.ts';

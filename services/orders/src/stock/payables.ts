@@ -1,6 +1,5 @@
-import type { AssignedInstruction } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import type { CallContext } from '@cpg/runtime';
+import { AppError, type AssignedInstruction } from '@cpg/contracts';
+import type { CallContext } from '@cpg/platform';
 import type { ExistingOrder } from '../order/state.ts';
 
 /** Where an order can be paid. */

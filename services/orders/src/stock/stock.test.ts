@@ -2,6 +2,7 @@ import { setImmediate as settled } from 'node:timers/promises';
 import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets } from '@cpg/assets';
 import {
   ADDRESS_LEASE_MS,
+  AppError,
   type DepositSettingsEvent,
   depositsOf,
   type LeasedAddress,
@@ -9,8 +10,7 @@ import {
   type Stock as LeasedStock,
   type StockCall,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { LEAST_LEFT_MS } from './shelf.ts';
 import { createStock } from './stock.ts';
 

@@ -8,14 +8,14 @@ import {
 } from '@cpg/assets';
 import {
   ADDRESS_LEASE_MS,
+  isTemporary,
   type LeasedAddress,
   type LeasedReference,
   type Stock as LeasedStock,
   type StockCall,
   stockNameOf,
 } from '@cpg/contracts';
-import { isTemporary } from '@cpg/core';
-import { type Logger, steadyNowMs } from '@cpg/runtime';
+import { type Logger, steadyNowMs } from '@cpg/platform';
 import type { IsAvailable } from './available-networks.ts';
 import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';

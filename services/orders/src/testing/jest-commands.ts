@@ -1,5 +1,5 @@
-import { newId } from '@cpg/runtime';
-import { CONTEXT, body, MERCHANT, type OrdersService } from './jest-orders.ts';
+import { newId } from '@cpg/platform';
+import { body, CONTEXT, MERCHANT, type OrdersService } from './jest-orders.ts';
 import { capabilities, createOrder, minutesAfterNoon, offerCall, payment, paymentId } from './orders.ts';
 
 type Call = readonly [method: 'POST' | 'PATCH' | 'DELETE', url: string, body: object];

@@ -1,5 +1,6 @@
 import type { OrderEvent } from '@cpg/contracts';
-import { fold, givenFor } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
+import { givenFor } from '@cpg/event-sourcing/testing';
 import type { OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
 import type { ExistingOrder, Order } from '../order/state.ts';

@@ -1,14 +1,21 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noDepositSettings, readAssets } from '@cpg/assets';
-import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import type { FaultOf } from '@cpg/embedded-eventstore/testing';
-import { commandHandler, connectEventStore, readStream, type RecentEvents, recentEvents } from '@cpg/event-store';
-import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, migrate, type Pool } from '@cpg/postgres';
-import { createLogger, type InternalClient, internalClient, type Logger, newId } from '@cpg/runtime';
-import { type Projection, startProjection, startRelay } from '@cpg/stream-relay';
+import {
+  commandHandler,
+  connectEventStore,
+  type Projection,
+  readStream,
+  type RecentEvents,
+  recentEvents,
+  startProjection,
+  startRelay,
+} from '@cpg/event-sourcing';
+import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/platform/kafka';
+import { createPool, migrate, type Pool } from '@cpg/platform/postgres';
+import { createLogger, type InternalClient, internalClient, type Logger, newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from '../app.ts';
 import { paymentsClient } from '../clients/payments.ts';

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AssignedInstruction, Stock, StockCall } from '@cpg/contracts';
-import type { AppError } from '@cpg/core';
-import { errorBody } from '@cpg/runtime';
+import type { AppError, AssignedInstruction, Stock, StockCall } from '@cpg/contracts';
+import { errorBody } from '@cpg/platform';
 import { instruction } from './orders.ts';
 
 /** A stub of payments for orders: it returns one deposit instruction, leases references, and keeps every call. */

@@ -7,7 +7,7 @@ import {
   requiredConfirmations,
   settingsOf,
 } from '@cpg/assets';
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import { type AccountKey, readAccountKey } from '../rails/account-key.ts';
 import { type DepositNetwork, withAccount } from '../rails/networks.ts';
 import { keyHashOf } from './key-hash.ts';

@@ -1,5 +1,5 @@
 import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
-import { appendOne, endOf, lastEvent } from '@cpg/event-store';
+import { appendOne, endOf, lastEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountOptions } from './lease-indexes.ts';
 

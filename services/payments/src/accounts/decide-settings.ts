@@ -1,8 +1,6 @@
 import { type Asset, type DepositSettings, type RecordedAccount, settingsOf } from '@cpg/assets';
-import type { DepositSettingsEvent } from '@cpg/contracts';
-import type { AppError } from '@cpg/core';
-import { invalidRequest } from '@cpg/core';
-import type { ProposedEvent } from '@cpg/event-store';
+import { type AppError, type DepositSettingsEvent, invalidRequest } from '@cpg/contracts';
+import type { ProposedEvent } from '@cpg/event-sourcing';
 import { chainKindOf } from '../chains/chain-kind.ts';
 import { isSameKey } from '../rails/account-key.ts';
 import { keyHashOf } from './key-hash.ts';

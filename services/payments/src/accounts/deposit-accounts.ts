@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountKey } from '../rails/account-key.ts';
 import type { DepositNetwork } from '../rails/networks.ts';

@@ -1,7 +1,6 @@
 import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
-import { readStream, verifyChains } from '@cpg/event-store';
-import { ConfigError, newId } from '@cpg/runtime';
-import { readHistoryEntries } from '@cpg/stream-relay';
+import { readHistoryEntries, readStream, verifyChains } from '@cpg/event-sourcing';
+import { ConfigError, newId } from '@cpg/platform';
 import { HDKey } from '@scure/bip32';
 import { findPayable } from '../payables/find-payable.ts';
 import { readAccountKey } from '../rails/account-key.ts';

@@ -2,16 +2,16 @@ import { type Asset, type AssetTable, type ConfirmationTier, settingsOf } from '
 import {
   ACCOUNT_STREAM_PREFIX,
   Amount,
+  type AppError,
   type DepositSettingsCall,
   type DepositSettingsView,
   fromMinor,
+  invalidRequest,
   toleranceBpsOf,
   toMinor,
 } from '@cpg/contracts';
-import type { AppError } from '@cpg/core';
-import { invalidRequest } from '@cpg/core';
-import { isKnownStream } from '@cpg/event-store';
-import type { CallContext, Logger } from '@cpg/runtime';
+import { isKnownStream } from '@cpg/event-sourcing';
+import type { CallContext, Logger } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type DepositNetwork, depositNetworkOf } from '../rails/networks.ts';
 import { refusePublishedKey } from '../rails/published-keys.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import {
   type Account,
   indexesOf,

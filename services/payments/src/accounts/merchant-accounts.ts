@@ -1,7 +1,7 @@
 import { type Asset, type AssetTable, DEPOSIT_SETTINGS_FOLD } from '@cpg/assets';
-import { isAppError } from '@cpg/core';
-import { foldedStream } from '@cpg/event-store';
-import { type CallContext, ConfigError, newContext } from '@cpg/runtime';
+import { isAppError } from '@cpg/contracts';
+import { foldedStream } from '@cpg/event-sourcing';
+import { type CallContext, ConfigError, newContext } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { type AccountBook, accountBooks } from './account-book.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { until } from '../testing/jest-fixtures.ts';
 import { deposit } from '../testing/jest-order-events.ts';
 import { type RailsDatabase, startRailsDatabase } from '../testing/jest-rails.ts';

@@ -1,7 +1,6 @@
-import { depositsOf } from '@cpg/contracts';
-import { isTemporary } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
-import { findInLog } from '@cpg/stream-relay';
+import { depositsOf, isTemporary } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { findInLog } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { type Payable, payableChangeAbout } from '../payables/payable.ts';

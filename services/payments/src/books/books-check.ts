@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOfLog, type LogPosition, readLog, standingOf } from '@cpg/event-store';
-import { type Pool, type Queryable, startLeaderElection, transaction } from '@cpg/postgres';
-import { computedMetric, type Logger, type MetricsRegistry, withTimeoutSignal } from '@cpg/runtime';
-import { isBefore } from '@cpg/stream-relay';
+import { endOfLog, isBefore, type LogPosition, readLog, standingOf } from '@cpg/event-sourcing';
+import { type Pool, type Queryable, startLeaderElection, transaction } from '@cpg/platform/postgres';
+import { computedMetric, type Logger, type MetricsRegistry, withTimeoutSignal } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type Difference, DIFFERENCE_KINDS, type DifferenceKind } from './books.ts';
 import { BOOK_PREFIXES, type Claim, claimsIn, compareStreams } from './compare-streams.ts';

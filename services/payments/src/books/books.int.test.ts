@@ -1,6 +1,6 @@
 import { NewOrderEvent, OrderEvent, PaymentEvent } from '@cpg/contracts';
-import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-store';
-import { createServiceMetrics, type Logger, newId } from '@cpg/runtime';
+import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-sourcing';
+import { createServiceMetrics, type Logger, newId } from '@cpg/platform';
 // Only tests import another service.
 import type { OrderCommand } from '../../../orders/src/order/command.ts';
 import { orderDecider } from '../../../orders/src/order/order.ts';

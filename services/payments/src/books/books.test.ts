@@ -1,5 +1,5 @@
 import type { OrderEvent, PaymentEvent } from '@cpg/contracts';
-import { type DomainEvent, genesisHash, type Recorded } from '@cpg/event-store';
+import { type DomainEvent, genesisHash, type Recorded } from '@cpg/event-sourcing';
 import { compareBooks, orderBookOf, paymentBookOf } from './books.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';

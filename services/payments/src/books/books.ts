@@ -1,12 +1,12 @@
 import {
   type OrderEvent,
+  paymentBreakdown,
   type PaymentCurrency,
   type PaymentEvent,
-  paymentBreakdown,
   type PaymentState,
 } from '@cpg/contracts';
-import { ignoreUnknownEvent } from '@cpg/core';
-import type { Recorded } from '@cpg/event-store';
+import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
+import type { Recorded } from '@cpg/event-sourcing';
 import { ORDER_PREFIXES } from '../payables/payable.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { evolve, exists, type Payment } from '../payment/state.ts';

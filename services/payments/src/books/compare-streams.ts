@@ -1,5 +1,5 @@
 import { OrderEvent, PaymentEvent } from '@cpg/contracts';
-import { readStream, UnreadableEventError } from '@cpg/event-store';
+import { readStream, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import pMap from 'p-map';
 import { ORDER_PREFIXES } from '../payables/payable.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LogPosition, readLog } from '@cpg/event-store';
+import { type LogPosition, readLog } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 import type { Difference } from './books.ts';

@@ -1,5 +1,5 @@
 import { chainFacts } from '@cpg/assets';
-import { wallClock } from '@cpg/core';
+import { wallClock } from '@cpg/platform';
 import type { BlockRef, ChainTip, NodeView } from './chain-source.ts';
 import type { RpcNode } from './json-rpc.ts';
 import type { NodeAnswer, Nodes } from './nodes.ts';

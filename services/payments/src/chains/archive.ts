@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { type AddressDetails, addressDetails, watchForGood } from '../projections/payables.ts';
 import { receivingPath } from '../rails/account-key.ts';
 

@@ -1,6 +1,6 @@
 import { type Asset, assetsOf } from '@cpg/assets';
 import { formatUnits } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { receivingPath } from '../rails/account-key.ts';
 
 interface Row {

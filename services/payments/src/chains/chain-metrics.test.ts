@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServiceMetrics } from '@cpg/runtime';
+import { createServiceMetrics } from '@cpg/platform';
 import { availabilityMetric, chainMetrics } from './chain-metrics.ts';
 import type { ChainProgress } from './watcher.ts';
 

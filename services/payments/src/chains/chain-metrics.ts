@@ -1,4 +1,4 @@
-import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/runtime';
+import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/platform';
 import type { NodeFault, NodeView } from './chain-source.ts';
 import type { ChainUrls } from './chain-urls.ts';
 import type { NetworkStates } from './network-availability.ts';

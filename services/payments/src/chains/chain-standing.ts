@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { ChainKind } from './chain-kind.ts';
 
 /** Whether a network was read past an instant, and what it showed by then at some addresses was reported. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { NodeView } from './chain-source.ts';
 import { numberOf } from './transfer-rows.ts';
 

@@ -1,5 +1,5 @@
 import { CHAIN_STREAM_PREFIX, ChainEvent } from '@cpg/contracts';
-import { appendOne, endOf, lastEvent } from '@cpg/event-store';
+import { appendOne, endOf, lastEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { BlockRef } from './chain-source.ts';
 

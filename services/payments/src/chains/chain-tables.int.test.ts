@@ -1,5 +1,5 @@
-import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createLogger } from '@cpg/platform';
 import fc from 'fast-check';
 import { MIGRATIONS } from '../migrations.ts';
 import { anyLie, MONEY, settle, steps } from '../testing/jest-chain-histories.ts';

@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { timesOfBlocks } from './agreement.ts';
 import type { ChainChange, ReadBlock } from './chain-change.ts';
 import type { ChainStore, ReportChange, StoredChain } from './chain-store.ts';

@@ -1,4 +1,4 @@
-import { HttpUrl } from '@cpg/runtime';
+import { HttpUrl } from '@cpg/platform';
 import { z } from 'zod';
 
 /** `CHAIN_URLS`: the nodes of each network, as JSON. URLs contain passwords and keys, so no fault shows one. */

@@ -1,5 +1,5 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
-import { createPool, type Queryable } from '@cpg/postgres';
+import { createPool, type Queryable } from '@cpg/platform/postgres';
 import {
   ConfigError,
   createLogger,
@@ -8,7 +8,7 @@ import {
   writeErrorLine,
   writeFailure,
   writeLine,
-} from '@cpg/runtime';
+} from '@cpg/platform';
 import { archivedAddress } from './archive.ts';
 import { type Balances, balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from './chain-status.ts';

@@ -1,6 +1,6 @@
-import { AppError } from '@cpg/core';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createLogger } from '@cpg/platform';
 import { MIGRATIONS } from '../migrations.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../testing/jest-chain-process.ts';

@@ -1,6 +1,6 @@
 import type { Asset } from '@cpg/assets';
 import { formatUnits } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { paymentIdOf } from '../payment/identity.ts';
 
 interface Row {

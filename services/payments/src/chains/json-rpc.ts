@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wallClockMs } from '@cpg/core';
+import { wallClockMs } from '@cpg/platform';
 import { errors, Pool } from 'undici';
 import { z } from 'zod';
 import { ChainNodeError } from './chain-source.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { chainKindOf } from './chain-kind.ts';
 import { type ChainMarks, networkAvailability, networkState } from './network-availability.ts';
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { Config } from '../config.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';

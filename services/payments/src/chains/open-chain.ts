@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import { unwind } from './chain-change.ts';
 import type { ChainKind } from './chain-kind.ts';
 import type { ChainSource } from './chain-source.ts';

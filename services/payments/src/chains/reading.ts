@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { BlocksAhead } from './blocks-ahead.ts';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';

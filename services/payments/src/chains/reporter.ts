@@ -1,8 +1,15 @@
 import type { Asset } from '@cpg/assets';
-import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
-import { groupBy, isAppError, isTemporary } from '@cpg/core';
-import type { IsLeader } from '@cpg/postgres';
-import { type Logger, newContext } from '@cpg/runtime';
+import {
+  decimalsOf,
+  fromMinor,
+  fromUnits,
+  isAppError,
+  isTemporary,
+  type Payment,
+  type RegisterPaymentCall,
+} from '@cpg/contracts';
+import { groupBy, type Logger, newContext } from '@cpg/platform';
+import type { IsLeader } from '@cpg/platform/postgres';
 import type { PaymentChanges } from '../changes.ts';
 import { isRefusedForGood, type RegisterPayment } from '../matching.ts';
 import { paymentIdOf, providerIdAfterDeletion } from '../payment/identity.ts';

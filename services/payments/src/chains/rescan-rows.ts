@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { Rescan, RescanFinding, RescanStore } from './rescan.ts';
 import { numberOf } from './transfer-rows.ts';
 

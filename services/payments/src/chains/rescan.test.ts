@@ -1,4 +1,4 @@
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { type ChainProcesses, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
 import type { SimulatedChain } from '../testing/jest-simulated-chain.ts';
 import type { Block, Transfer } from './chain-source.ts';

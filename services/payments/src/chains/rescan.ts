@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Block, type BlockRef, type ChainSource, isCorrected, type Transfer } from './chain-source.ts';
 import type { ChainStore } from './chain-store.ts';

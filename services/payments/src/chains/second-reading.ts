@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import { type Block, type BlockRef, ChainNodeError, type ChainSource, ReorganizedError } from './chain-source.ts';
 import type { ChainStore, OpenTransfer } from './chain-store.ts';
 import { type BlockReading, knownIdsOf, readBlock, wasLookedFor } from './recheck.ts';

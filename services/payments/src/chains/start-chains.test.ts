@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import { KIND } from '../testing/jest-chain-process.ts';
 import { watch } from './start-chains.ts';
 import { ChainHaltedError } from './start-place.ts';

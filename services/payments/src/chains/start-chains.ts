@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTemporary } from '@cpg/core';
-import { type IsLeader, startLeaderElection } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { isTemporary } from '@cpg/contracts';
+import { type IsLeader, startLeaderElection } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import type { ChainKind } from './chain-kind.ts';
 import { ChainHaltedError } from './start-place.ts';
 import type { ChainProgress, Watcher } from './watcher.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { OpenTransfer } from './chain-store.ts';
 import type { Report, ReportFailure, ReportStatus, SeenTransfer } from './seen-transfer.ts';
 

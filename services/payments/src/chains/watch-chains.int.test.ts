@@ -1,5 +1,5 @@
 import { CHAIN_STREAM_PREFIX, ChainEvent, PaymentEvent } from '@cpg/contracts';
-import { readStream } from '@cpg/event-store';
+import { readStream } from '@cpg/event-sourcing';
 import { paymentIdOf } from '../payment/identity.ts';
 import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';
 import { deposit } from '../testing/jest-order-events.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Asset, requiredConfirmations } from '@cpg/assets';
-import { isTemporary } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
-import type { Logger, MetricsRegistry } from '@cpg/runtime';
-import { followLog } from '@cpg/stream-relay';
+import { isTemporary } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger, MetricsRegistry } from '@cpg/platform';
+import { followLog } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { skipUsedIndexes } from '../accounts/deposit-accounts.ts';
 import type { MerchantAccounts } from '../accounts/merchant-accounts.ts';

@@ -1,6 +1,6 @@
 import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
-import { readStream } from '@cpg/event-store';
-import { followLog, rebuild } from '@cpg/stream-relay';
+import { followLog, readStream } from '@cpg/event-sourcing';
+import { rebuild } from '@cpg/operations';
 import { addressesShownBy } from '../payables/payable.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { watchedAddresses } from './watched-addresses.ts';
 
 /** Rows that know no address. */

@@ -1,6 +1,6 @@
-import { AppError } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
-import type { followLog } from '@cpg/stream-relay';
+import { AppError } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { followLog } from '@cpg/event-sourcing';
 import { type KnownAddress, knownAddresses, watchedEstimate } from '../projections/payables.ts';
 import type { Watched } from './chain-source.ts';
 

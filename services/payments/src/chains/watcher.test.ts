@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import {
   type ChainProcesses,
   chainProcesses,

@@ -1,4 +1,4 @@
-import { isTemporary } from '@cpg/core';
+import { isTemporary } from '@cpg/contracts';
 import { checkpointRecorder } from './checkpoints.ts';
 import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
 import { type BlockRef, type ChainTip, type NodeView, ReorganizedError, WrongChainError } from './chain-source.ts';

@@ -1,12 +1,12 @@
 import {
   type FailPaymentCall,
+  nullIfNotFound,
   type OfferPaymentCall,
   OrderAndOutcomes,
   OrderSummary,
   type RefundPaymentCall,
 } from '@cpg/contracts';
-import { nullIfNotFound } from '@cpg/core';
-import type { CallContext, InternalClient } from '@cpg/runtime';
+import type { CallContext, InternalClient } from '@cpg/platform';
 
 type Answer = Promise<OrderAndOutcomes | null>;
 

@@ -1,6 +1,6 @@
 import { readAssets } from '@cpg/assets';
 import type { AssignedInstruction } from '@cpg/contracts';
-import { createServiceMetrics, newId } from '@cpg/runtime';
+import { createServiceMetrics, newId } from '@cpg/platform';
 import { findPayable } from '../payables/find-payable.ts';
 import { hostedProvider } from '../providers/hosted.ts';
 import { CONTEXT, MERCHANT } from '../testing/jest-fixtures.ts';

@@ -1,5 +1,6 @@
 import { type AssetTable, mistakableTokens } from '@cpg/assets';
 import {
+  AppError,
   type AssignedDeposit,
   AssignedInstruction,
   MerchantId,
@@ -7,9 +8,8 @@ import {
   type PageDeposit,
   type PaymentPageAddresses,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { eventsOf } from '@cpg/event-store';
-import { counterMetric, type Logger, type MetricsRegistry } from '@cpg/runtime';
+import { eventsOf } from '@cpg/event-sourcing';
+import { counterMetric, type Logger, type MetricsRegistry } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import type { AccountBook } from '../accounts/account-book.ts';

@@ -1,5 +1,5 @@
-import { type Asset, type AssetTable, type Network } from '@cpg/assets';
-import { createLogger, FatalStartError } from '@cpg/runtime';
+import type { Asset, AssetTable, Network } from '@cpg/assets';
+import { createLogger, FatalStartError } from '@cpg/platform';
 import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';
 import { deposit, hostedPage } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';

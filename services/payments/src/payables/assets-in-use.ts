@@ -1,11 +1,11 @@
 import { type AssetTable, isMainnet } from '@cpg/assets';
 import { type AssignedDeposit, depositsOf } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
-import { FatalStartError, type Logger } from '@cpg/runtime';
-import { findInLog } from '@cpg/stream-relay';
+import type { Queryable } from '@cpg/platform/postgres';
+import { FatalStartError, type Logger } from '@cpg/platform';
+import { findInLog } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { payableProjection } from '../projections/payable-projection.ts';
-import { type AssetUse, assetsShownSince } from '../projections/payables.ts';
+import { assetsShownSince, type AssetUse } from '../projections/payables.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
 import { payableChangeIn } from './payable.ts';
 

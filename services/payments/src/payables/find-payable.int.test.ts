@@ -1,5 +1,5 @@
-import { newId } from '@cpg/runtime';
-import { rebuild, verify } from '@cpg/stream-relay';
+import { newId } from '@cpg/platform';
+import { rebuild, verify } from '@cpg/operations';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { applied, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import { deposit, hostedPage, page } from '../testing/jest-order-events.ts';

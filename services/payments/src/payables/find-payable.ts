@@ -1,7 +1,7 @@
 import { depositsOf, OWN_PROVIDERS } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
-import { findInLog } from '@cpg/stream-relay';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
+import { findInLog } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/payables.ts';

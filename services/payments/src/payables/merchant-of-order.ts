@@ -1,5 +1,5 @@
 import { OrderCreated, OrderDeletionEvent, OrderDeletionRecorded } from '@cpg/contracts';
-import { firstEvent } from '@cpg/event-store';
+import { firstEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { DELETION_PREFIX, ORDER_PREFIXES } from './payable.ts';

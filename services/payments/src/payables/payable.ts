@@ -6,7 +6,7 @@ import {
   OrderInstructed,
   type RecordedPayable,
 } from '@cpg/contracts';
-import { parseRecorded, UnreadableEventError } from '@cpg/event-store';
+import { parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { indexesOf } from '../accounts/leases.ts';

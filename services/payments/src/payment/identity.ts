@@ -1,5 +1,5 @@
 import { ID_PREFIXES, type PaymentRail } from '@cpg/contracts';
-import { ulidOf } from '@cpg/runtime';
+import { ulidOf } from '@cpg/platform';
 
 /** The id of a payment: `pay_` and 128 bits of SHA-256 over its rail and provider id, encoded as a ULID. The same
  *  payment always gets the same id and stream, so a repeated report is found; see docs/adr/0004. */

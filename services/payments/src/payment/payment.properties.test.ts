@@ -1,20 +1,20 @@
-import { paymentView, paymentBreakdown } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { paymentBreakdown, paymentView } from '@cpg/contracts';
+import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
 import {
-  paymentApplied,
   confirmPayment,
-  paymentFailed,
   failPayment,
+  paymentApplied,
+  paymentFailed,
   paymentOrphaned,
-  receivePayment,
   paymentReceived,
-  recordOutcome,
+  paymentReceivedUnconfirmed,
   paymentRefunded,
+  RECEIVED_AT,
+  receivePayment,
+  recordOutcome,
   REFUND_ID,
   SECOND_REFUND_ID,
-  paymentReceivedUnconfirmed,
-  RECEIVED_AT,
 } from '../testing/jest-payment-events.ts';
 import type { Outcome, PaymentCommand } from './command.ts';
 import { paymentDecider } from './payment.ts';

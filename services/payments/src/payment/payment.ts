@@ -1,5 +1,5 @@
-import { fromMinor, type PaymentEvent, sightingOf } from '@cpg/contracts';
-import { AppError, type Decider, fold, unreachable } from '@cpg/core';
+import { AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
+import { type Decider, fold } from '@cpg/event-sourcing/decider';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
 import { evolve, type ExistingPayment, exists, type Payment } from './state.ts';

@@ -1,23 +1,23 @@
-import { paymentView, type PaymentEvent } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { type PaymentEvent, paymentView } from '@cpg/contracts';
+import { fold } from '@cpg/event-sourcing/decider';
 import {
-  paymentApplied,
+  CHANGED_AT,
   CHANGED_AT_ISO,
   confirmPayment,
-  paymentFailed,
   failPayment,
   given,
+  ORDER_ID,
+  paymentApplied,
+  paymentFailed,
+  paymentOrphaned,
+  paymentReceived,
+  paymentReceivedUnconfirmed,
+  paymentRefunded,
+  RECEIVED_AT,
+  receivePayment,
   recordApplied,
   recordOutcome,
-  ORDER_ID,
-  paymentOrphaned,
-  receivePayment,
-  paymentReceived,
   refundPayment,
-  paymentRefunded,
-  paymentReceivedUnconfirmed,
-  RECEIVED_AT,
-  CHANGED_AT,
 } from '../testing/jest-payment-events.ts';
 import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';

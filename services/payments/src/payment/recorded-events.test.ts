@@ -1,6 +1,6 @@
 import { PAYMENT_EVENTS, PaymentEvent, paymentView } from '@cpg/contracts';
-import { fold } from '@cpg/core';
-import { eventHash, genesisHash } from '@cpg/event-store';
+import { fold } from '@cpg/event-sourcing/decider';
+import { eventHash, genesisHash } from '@cpg/event-sourcing';
 import { paymentMessage } from '../messages.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
 import { type RecordedStream, recordStreams } from '../testing/record.ts';

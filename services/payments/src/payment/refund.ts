@@ -1,5 +1,4 @@
-import { fromMinor, type PaymentEvent } from '@cpg/contracts';
-import { AppError, invalidRequest } from '@cpg/core';
+import { AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
 import type { RefundPayment } from './command.ts';
 import { type ExistingPayment, refundableMinor } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { laterOf, type PaymentEvent, type PaymentState } from '@cpg/contracts';
-import { ignoreUnknownEvent } from '@cpg/core';
+import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 
 /** A refund as folded from its event. */
 interface RecordedRefund {

@@ -1,5 +1,4 @@
-import { paymentView } from '@cpg/contracts';
-import { oncePerObject } from '@cpg/core';
+import { oncePerObject, paymentView } from '@cpg/contracts';
 import type { ExistingPayment } from './state.ts';
 
 /** The JSON text of the Payment resource, rendered once for its answer, its row and its message. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { OrphanReason } from '@cpg/contracts';
-import { AppError, fold } from '@cpg/core';
+import { AppError, OrphanReason } from '@cpg/contracts';
+import { fold } from '@cpg/event-sourcing/decider';
 import { CHANGED_AT, ORDER_ID, receivePayment, REFUND_ID, SECOND_REFUND_ID } from '../testing/jest-payment-events.ts';
 import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';

@@ -1,5 +1,5 @@
 import { paymentBreakdown, type PaymentEvent, paymentView } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import {
   CHANGED_AT,
   CHANGED_AT_ISO,
@@ -10,8 +10,8 @@ import {
   paymentFailed,
   paymentOrphaned,
   paymentReceived,
-  receivePayment,
   RECEIVED_AT,
+  receivePayment,
   recordApplied,
   recordOutcome,
   REFUND_ID,

@@ -1,5 +1,4 @@
-import { type PaymentEvent, sightingOf } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type PaymentEvent, sightingOf } from '@cpg/contracts';
 import type { AssignPayment, ReturnPayment } from './command.ts';
 import { refund } from './refund.ts';
 import { type Assignment, type ExistingPayment, isWithoutOrder, UNCLAIMED_MERCHANT } from './state.ts';

@@ -1,5 +1,5 @@
 import type { PaymentEvent } from '@cpg/contracts';
-import { fold } from '@cpg/core';
+import { fold } from '@cpg/event-sourcing/decider';
 import {
   CHANGED_AT_ISO,
   paymentApplied,

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 
 /** The reference of an order at an outside provider. */
 export interface AssignedReference {

@@ -1,4 +1,4 @@
-import { isTombstone, rawEventsOf } from '@cpg/event-store';
+import { isTombstone, rawEventsOf } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 

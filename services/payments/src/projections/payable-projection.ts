@@ -1,5 +1,5 @@
 import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
-import type { Projection } from '@cpg/stream-relay';
+import type { Projection } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { type OrderEnd, orderEndIn } from '../payables/order-end.ts';

@@ -1,5 +1,5 @@
 import { depositsOf, OWN_PROVIDERS, type PaymentRail } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { OrderEnd } from '../payables/order-end.ts';
 import type { Payable } from '../payables/payable.ts';
 import { receivingIndex } from '../rails/account-key.ts';

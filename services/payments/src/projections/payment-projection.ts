@@ -1,6 +1,5 @@
 import { PaymentEvent } from '@cpg/contracts';
-import { type RecentEvents, stateAt } from '@cpg/event-store';
-import { type CountTable, type Projection, withoutProjected } from '@cpg/stream-relay';
+import { type CountTable, type Projection, type RecentEvents, stateAt, withoutProjected } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';

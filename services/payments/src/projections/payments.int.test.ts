@@ -1,7 +1,7 @@
 import { PaymentEvent } from '@cpg/contracts';
-import { readStream } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
-import { rebuild, verify } from '@cpg/stream-relay';
+import { readStream } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
+import { rebuild, verify } from '@cpg/operations';
 import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
 import { applied, CONTEXT, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';

@@ -1,5 +1,5 @@
 import { fromMinor, type Refund } from '@cpg/contracts';
-import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
+import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 import { paymentText } from '../payment/text.ts';
 

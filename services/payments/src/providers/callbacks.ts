@@ -1,6 +1,5 @@
-import type { RecordedProviderPayment, ProviderCallbackCall } from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
-import { type CallContext, counterMetric, type MetricsRegistry } from '@cpg/runtime';
+import { AppError, isAppError, type ProviderCallbackCall, type RecordedProviderPayment } from '@cpg/contracts';
+import { type CallContext, counterMetric, type MetricsRegistry } from '@cpg/platform';
 import type { OutsideProvider } from './provider.ts';
 import type { RecordReport } from './reported-payment.ts';
 

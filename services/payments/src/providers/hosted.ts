@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import { base32nopad } from '@scure/base';
 import type { DepositNetwork } from '../rails/networks.ts';
 import type { Rail } from '../rails/rail.ts';

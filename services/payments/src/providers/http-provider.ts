@@ -1,5 +1,4 @@
-import { fromMinor, ProviderPayment } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, fromMinor, ProviderPayment } from '@cpg/contracts';
 import { Pool } from 'undici';
 import { z } from 'zod';
 import type { OutsideProvider } from './provider.ts';

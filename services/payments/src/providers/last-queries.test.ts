@@ -1,4 +1,4 @@
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 import { lastQueries } from './last-queries.ts';
 import type { OutsideProvider } from './provider.ts';
 

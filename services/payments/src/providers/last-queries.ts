@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallContext, Logger } from '@cpg/runtime';
+import type { CallContext, Logger } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
 import type { OutsideProvider } from './provider.ts';
 import type { QueryProvider } from './query-provider.ts';

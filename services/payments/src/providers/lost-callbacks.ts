@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Pool, startLeaderElection } from '@cpg/postgres';
-import { type Logger, newContext } from '@cpg/runtime';
+import { type Pool, startLeaderElection } from '@cpg/platform/postgres';
+import { type Logger, newContext } from '@cpg/platform';
 import pMap from 'p-map';
 import type { OrdersClient } from '../clients/orders.ts';
-import { assignedReferences, type AssignedReference } from '../projections/assigned-references.ts';
+import { type AssignedReference, assignedReferences } from '../projections/assigned-references.ts';
 import type { OutsideProvider } from './provider.ts';
 import type { QueryProvider } from './query-provider.ts';
 

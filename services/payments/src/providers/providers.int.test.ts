@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { ProviderPayment } from '@cpg/contracts';
 import { plannedFaults } from '@cpg/embedded-eventstore/testing';
-import { createApp, createLogger, internalClient, newId } from '@cpg/runtime';
+import { createApp, createLogger, internalClient, newId } from '@cpg/platform';
 import { paymentsClient } from '../../../gateway/src/clients/payments.ts';
 import { providerPaymentRoutes } from '../../../gateway/src/routes/provider-payments.ts';
 import { paymentIdOf } from '../payment/identity.ts';

@@ -1,5 +1,5 @@
 import type { ProviderPayment } from '@cpg/contracts';
-import type { CallContext, Logger } from '@cpg/runtime';
+import type { CallContext, Logger } from '@cpg/platform';
 import { isRefusedForGood } from '../matching.ts';
 import type { OutsideProvider } from './provider.ts';
 import type { RecordReport } from './reported-payment.ts';

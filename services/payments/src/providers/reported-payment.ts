@@ -1,6 +1,5 @@
-import type { ProviderPayment, RegisteredPayment } from '@cpg/contracts';
-import { invalidRequest, isAppError } from '@cpg/core';
-import { type CallContext, type Logger, validationDetails } from '@cpg/runtime';
+import { invalidRequest, isAppError, type ProviderPayment, type RegisteredPayment } from '@cpg/contracts';
+import { type CallContext, type Logger, validationDetails } from '@cpg/platform';
 import type { z } from 'zod';
 import { isRefusedForGood, type RegisterPayment } from '../matching.ts';
 

@@ -1,5 +1,5 @@
 import { ProviderCallbackCall, ProvidersWaiting, ProvidersWaitingCall, RecordedProviderPayment } from '@cpg/contracts';
-import { readCallContext } from '@cpg/runtime';
+import { readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ReceiveCallback } from './callbacks.ts';

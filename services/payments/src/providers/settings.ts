@@ -1,5 +1,5 @@
 import { OWN_PROVIDERS, PaymentCurrency } from '@cpg/contracts';
-import { Secret } from '@cpg/runtime';
+import { Secret } from '@cpg/platform';
 import { z } from 'zod';
 
 /** The names of the providers that this gateway has itself, and of the chains: payment ids begin with them. */

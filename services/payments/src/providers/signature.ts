@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 
 export const TIMESTAMP_HEADER = 'x-provider-timestamp';
 export const SIGNATURE_HEADER = 'x-provider-signature';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AssignedInstruction, LeasedAddress } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { skipUsedIndexes } from '../accounts/deposit-accounts.ts';
 import { REST_MS } from '../accounts/leases.ts';
 import { until } from '../testing/jest-fixtures.ts';

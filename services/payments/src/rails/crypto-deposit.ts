@@ -1,7 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Asset, assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
-import type { LeasedAddress, PaymentRail } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type LeasedAddress, type PaymentRail } from '@cpg/contracts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { LeaseOfAccount } from '../accounts/deposit-accounts.ts';
 import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';

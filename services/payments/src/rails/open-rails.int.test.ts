@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
 import { networkAvailability } from '../chains/network-availability.ts';
 import { depositNetworksOf } from './networks.ts';

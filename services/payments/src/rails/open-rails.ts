@@ -1,6 +1,6 @@
 import type { PaymentRail } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
-import { steadyNowMs } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import { steadyNowMs } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { availabilityOf } from '../availability.ts';

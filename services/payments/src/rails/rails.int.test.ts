@@ -1,6 +1,6 @@
 import { assetsOf } from '@cpg/assets';
 import { PaymentCurrency } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
 import { depositNetworksOf } from './networks.ts';
 

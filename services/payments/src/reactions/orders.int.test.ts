@@ -1,9 +1,8 @@
 import { PaymentEvent, type PaymentMessage, TOPICS } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
-import { readStream } from '@cpg/event-store';
-import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
-import { isTransientDatabaseError, testDatabase } from '@cpg/postgres';
-import { startRelay } from '@cpg/stream-relay';
+import { readStream, startRelay } from '@cpg/event-sourcing';
+import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/platform/kafka';
+import { isTransientDatabaseError, testDatabase } from '@cpg/platform/postgres';
 import { paymentMessages } from '../messages.ts';
 import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';

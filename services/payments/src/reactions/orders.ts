@@ -1,5 +1,5 @@
 import type { OrderMessage, OrphanReason, PaymentOutcome } from '@cpg/contracts';
-import type { CallContext } from '@cpg/runtime';
+import type { CallContext } from '@cpg/platform';
 import type { PaymentCommands } from '../commands.ts';
 import type { DeletePayments } from '../deletion.ts';
 

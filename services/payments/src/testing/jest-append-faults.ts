@@ -1,5 +1,5 @@
 import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore/testing';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { paymentIdOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report } from './jest-fixtures.ts';
 import { type PaymentsService, startPayments } from './jest-payments.ts';

@@ -1,7 +1,13 @@
 import { readAssets } from '@cpg/assets';
-import type { AssignedInstruction, DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
-import { isAppError, isTemporary } from '@cpg/core';
-import { createLogger, type InternalClient, type Logger } from '@cpg/runtime';
+import {
+  type AssignedInstruction,
+  type DomainMessage,
+  isAppError,
+  isTemporary,
+  type OrderMessage,
+  type PaymentMessage,
+} from '@cpg/contracts';
+import { createLogger, type InternalClient, type Logger } from '@cpg/platform';
 // Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/clients/payments.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import type { Decide } from './jest-orders-stub-views.ts';
 
 /** The tokens of callers in tests. */

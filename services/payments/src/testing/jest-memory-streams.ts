@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type DomainMessage, type OrderDeletionRecorded, type OrderEvent, paymentView } from '@cpg/contracts';
-import type { EventMetadata, Recorded } from '@cpg/event-store';
-import type { Pool } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
-import { messageFor } from '@cpg/stream-relay';
+import { type EventMetadata, messageFor, type Recorded } from '@cpg/event-sourcing';
+import type { Pool } from '@cpg/platform/postgres';
+import { newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { orderDecider } from '../../../orders/src/order/order.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';

@@ -1,6 +1,7 @@
-import { AppError, type Decider, fold } from '@cpg/core';
-import { type CommandHandler, type DomainEvent, eventHash, genesisHash, type Recorded } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { type Decider, fold } from '@cpg/event-sourcing/decider';
+import { type CommandHandler, type DomainEvent, eventHash, genesisHash, type Recorded } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
 
 interface Stream<State, E extends DomainEvent> {
   state: State;

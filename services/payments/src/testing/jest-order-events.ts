@@ -1,6 +1,6 @@
 import type { AssignedInstruction } from '@cpg/contracts';
-import { append, genesisHash } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
+import { append, genesisHash } from '@cpg/event-sourcing';
+import { newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { MERCHANT } from './jest-fixtures.ts';
 

@@ -1,5 +1,5 @@
 import type { OrderMessage } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { DECIDED_AT, MERCHANT } from './jest-fixtures.ts';
 
 /** What a publisher sends for a message. */

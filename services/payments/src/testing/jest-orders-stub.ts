@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import {
+  ERROR_CODES,
+  type ErrorCode,
   FailPaymentCall,
   offeredPayment,
   OfferPaymentCall,
@@ -8,7 +10,6 @@ import {
   type PaymentOutcome,
   RefundPaymentCall,
 } from '@cpg/contracts';
-import { ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { type Decide, orderView, type StubOrder } from './jest-orders-stub-views.ts';
 
 /** A stub of the orders service over real HTTP. It repeats its decisions, except `received`. */

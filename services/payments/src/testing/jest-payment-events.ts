@@ -1,5 +1,5 @@
 import type { OrphanReason, PaymentEvent } from '@cpg/contracts';
-import { givenFor } from '@cpg/core';
+import { givenFor } from '@cpg/event-sourcing/testing';
 import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
 import { paymentDecider } from '../payment/payment.ts';
 

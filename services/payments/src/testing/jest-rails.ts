@@ -8,10 +8,9 @@ import {
   type PaymentRail,
 } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { connectEventStore, readStream } from '@cpg/event-store';
-import { createPool, migrate, testDatabase } from '@cpg/postgres';
-import { createLogger, newId } from '@cpg/runtime';
-import { startProjection } from '@cpg/stream-relay';
+import { connectEventStore, readStream, startProjection } from '@cpg/event-sourcing';
+import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
+import { createLogger, newId } from '@cpg/platform';
 import { HDKey } from '@scure/bip32';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { depositSettings } from '../accounts/deposit-settings.ts';
@@ -20,8 +19,7 @@ import type { NetworkStates } from '../chains/network-availability.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
-import type { hostedProvider } from '../providers/hosted.ts';
-import { sandboxProvider } from '../providers/hosted.ts';
+import { type hostedProvider, sandboxProvider } from '../providers/hosted.ts';
 import { gatewayPay, leaseReferences } from '../rails/gateway-pay.ts';
 import { type DepositNetwork, depositNetworksOf } from '../rails/networks.ts';
 import { stockFrom } from '../stock.ts';

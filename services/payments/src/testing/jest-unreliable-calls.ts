@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import type { InternalClient } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import type { InternalClient } from '@cpg/platform';
 import type { buildApp } from '../app.ts';
 import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 

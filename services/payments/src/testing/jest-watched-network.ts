@@ -1,6 +1,6 @@
 import { readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
-import { createServiceMetrics } from '@cpg/runtime';
+import { createServiceMetrics } from '@cpg/platform';
 import type { ChainSource, Transfer } from '../chains/chain-source.ts';
 import { networkAvailability } from '../chains/network-availability.ts';
 import { chainKindOf } from '../chains/chain-kind.ts';

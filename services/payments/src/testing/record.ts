@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { NewPaymentEvent, type Payment, paymentView } from '@cpg/contracts';
-import { fold } from '@cpg/core';
-import { eventHash, genesisHash } from '@cpg/event-store';
+import { fold } from '@cpg/event-sourcing/decider';
+import { eventHash, genesisHash } from '@cpg/event-sourcing';
 import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';

@@ -1,6 +1,5 @@
-import { type Payment, paymentBreakdown, paymentView } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import { newId } from '@cpg/runtime';
+import { isAppError, type Payment, paymentBreakdown, paymentView } from '@cpg/contracts';
+import { newId } from '@cpg/platform';
 import fc from 'fast-check';
 import { paymentIdOf } from '../payment/identity.ts';
 import { type BothServices, createCall, SHOWN_CHAIN, startBothServices } from '../testing/jest-both-services.ts';

@@ -1,5 +1,5 @@
-import { createServiceMetrics, newId } from '@cpg/runtime';
-import { rebuild, verify, verifyCounts } from '@cpg/stream-relay';
+import { createServiceMetrics, newId } from '@cpg/platform';
+import { rebuild, verify, verifyCounts } from '@cpg/operations';
 import { UNCLAIMED_MERCHANT } from '../payment/state.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
 import { applied, CONTEXT, MERCHANT, report, until } from '../testing/jest-fixtures.ts';

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Network } from '@cpg/assets';
 import {
+  AppError,
   chainOf,
   fromMinor,
   ID_PREFIXES,
@@ -11,11 +12,9 @@ import {
   PaymentEvent,
   PaymentId,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { commandHandler } from '@cpg/event-store';
-import { isReadable, type Queryable } from '@cpg/postgres';
-import { newContext, ulidOf } from '@cpg/runtime';
-import { readHistoryEntries } from '@cpg/stream-relay';
+import { commandHandler, readHistoryEntries } from '@cpg/event-sourcing';
+import { isReadable, type Queryable } from '@cpg/platform/postgres';
+import { newContext, ulidOf } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
 import type { AssignPayment, PaymentCommand } from '../payment/command.ts';

@@ -1,4 +1,4 @@
-import { createServiceMetrics } from '@cpg/runtime';
+import { createServiceMetrics } from '@cpg/platform';
 import { unclaimedMetrics } from './unclaimed-metrics.ts';
 
 /** The text of all metrics when the database fails so. */

@@ -1,5 +1,5 @@
-import { isTransientDatabaseError, type Queryable } from '@cpg/postgres';
-import { computedMetric, type MetricsRegistry } from '@cpg/runtime';
+import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres';
+import { computedMetric, type MetricsRegistry } from '@cpg/platform';
 import { type UnclaimedTotal, unclaimedTotals } from './unclaimed-payments.ts';
 
 /** Adds how much unclaimed money waits for an operator, and how long, by currency. Without PostgreSQL they have no

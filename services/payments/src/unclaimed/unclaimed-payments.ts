@@ -1,5 +1,5 @@
 import type { Payment } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { UNCLAIMED_MERCHANT } from '../payment/state.ts';
 
 export interface UnclaimedPayment {

@@ -5,7 +5,7 @@ import {
   OrderHistory,
   PaymentHistory,
 } from '@cpg/contracts';
-import { type CallContext, type InternalClient, newContext } from '@cpg/runtime';
+import { type CallContext, type InternalClient, newContext } from '@cpg/platform';
 
 /** Past events, read from the services that own the streams. */
 export interface History {

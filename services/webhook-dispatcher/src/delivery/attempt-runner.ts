@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { Directory } from '../webhooks/directory.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import { makeAttempt, resultOf } from './attempt.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { Attempt, Delivery, Result } from './delivery.ts';
 import { nextAttemptAt, type Schedule } from './schedule.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
-import { retry } from '@cpg/runtime';
+import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
+import { retry } from '@cpg/platform';
 import type { PoolClient } from 'pg';
 import { openPool } from '../storage/pool.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../testing/jest-database-proxy.ts';

@@ -1,4 +1,4 @@
-import { createAddressMatcher } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/platform';
 import { firstAttempts } from '../testing/jest-first-attempts.ts';
 import { startTlsReceiver, TEST_AUTHORITY } from '../testing/jest-tls-receiver.ts';
 

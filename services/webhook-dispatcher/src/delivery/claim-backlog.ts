@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { type ClaimRequest, webhooksWithUnleasedWork } from '../storage/claim.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
 

@@ -1,4 +1,4 @@
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import { claim, type ClaimRequest, type QueueRow } from '../storage/claim.ts';
 import { failDeliveriesOfWebhook } from '../storage/deletions.ts';
 import { loadEvents } from '../storage/events.ts';

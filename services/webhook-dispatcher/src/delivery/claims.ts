@@ -1,5 +1,5 @@
-import type { Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import { createPause } from '../pause.ts';
 import type { Leases } from '../storage/leases.ts';
 import type { Directory } from '../webhooks/directory.ts';

@@ -1,4 +1,4 @@
-import { createAddressMatcher } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/platform';
 import { closeAfter, post, PUBLIC, requestTo, senderOf } from '../testing/jest-senders.ts';
 import { startTlsReceiver } from '../testing/jest-tls-receiver.ts';
 

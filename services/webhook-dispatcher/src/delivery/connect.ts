@@ -1,6 +1,5 @@
-import type { LookupFunction } from 'node:net';
-import { isIP } from 'node:net';
-import { createHostResolver, isLocalName, isPublicAddress, isWebhookPort, type ResolveHost } from '@cpg/runtime';
+import { isIP, type LookupFunction } from 'node:net';
+import { createHostResolver, isLocalName, isPublicAddress, isWebhookPort, type ResolveHost } from '@cpg/platform';
 import { buildConnector } from 'undici';
 import { openTunnel } from './tunnel.ts';
 

@@ -1,4 +1,4 @@
-import { secretBox, webhookRow } from '@cpg/runtime';
+import { secretBox, webhookRow } from '@cpg/platform';
 import { Webhook } from 'standardwebhooks';
 import { box, type Dispatchers, dispatchers, message, newSecret } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { Directory } from '../webhooks/directory.ts';
 import { createAttemptRunner } from './attempt-runner.ts';
 import { createAttemptSlots } from './attempt-slots.ts';

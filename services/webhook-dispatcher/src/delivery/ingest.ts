@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Pool, transaction } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { newId } from '@cpg/platform';
 import { deleteOrders } from '../storage/deletions.ts';
 import type { Leases } from '../storage/leases.ts';
 import type { Partitions } from '../storage/partitions.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
 

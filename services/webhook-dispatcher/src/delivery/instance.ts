@@ -1,5 +1,5 @@
-import type { Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import type { History } from '../clients/history.ts';
 import { releaseLeasesExcept } from '../storage/claim.ts';
 import { type Leases, startLeases } from '../storage/leases.ts';
@@ -16,7 +16,7 @@ import { createIngest } from './ingest.ts';
 import { createLeaseChanges } from './lease-changes.ts';
 import { createOutcomeLog } from './outcome-log.ts';
 import { createRecorder } from './recorder.ts';
-import { replaysUnavailable, type Replays, type ReplayPace, startReplays } from './replays.ts';
+import { type ReplayPace, type Replays, replaysUnavailable, startReplays } from './replays.ts';
 import { createRequeuer } from './requeuer.ts';
 import type { Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';

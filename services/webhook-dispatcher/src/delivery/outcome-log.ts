@@ -1,4 +1,4 @@
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { Result } from './delivery.ts';
 
 /** Writes one log line per result: ids, outcome and reason. Never bodies, signatures or responses. A delivery that

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@cpg/embedded-postgres';
 import { freePort } from '@cpg/ports';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import pg from 'pg';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';

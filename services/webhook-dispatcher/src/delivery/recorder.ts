@@ -1,5 +1,5 @@
-import { isTransientDatabaseError } from '@cpg/postgres';
-import { type Logger, retry } from '@cpg/runtime';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
+import { type Logger, retry } from '@cpg/platform';
 import type { Result } from './delivery.ts';
 
 export interface Recorder {

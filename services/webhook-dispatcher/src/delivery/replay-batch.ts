@@ -1,5 +1,4 @@
-import { type DomainMessage, type HistoryPage, mergeHistory } from '@cpg/contracts';
-import { isTemporary } from '@cpg/core';
+import { type DomainMessage, type HistoryPage, isTemporary, mergeHistory } from '@cpg/contracts';
 import type { History } from '../clients/history.ts';
 import type { ReplayProgress, ReplayRow } from '../storage/replays.ts';
 import { type RenderedEvent, renderMessage } from './render.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { advanceReplay, cancelReplay, claimReplay, createReplay } from '../storage/replays.ts';
 import { message } from '../testing/jest-dispatchers.ts';
 import { respond } from '../testing/jest-receiver.ts';

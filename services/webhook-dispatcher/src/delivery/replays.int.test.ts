@@ -1,5 +1,5 @@
 import type { DomainMessage } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { message } from '../testing/jest-dispatchers.ts';
 import { respond } from '../testing/jest-receiver.ts';
 import { ago, DAY_MS, FAST, HOUR_MS, ids, replay, replaySetup } from '../testing/jest-replays.ts';

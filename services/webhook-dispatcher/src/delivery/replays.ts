@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '@cpg/core';
-import { type Pool, transaction } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import type { History } from '../clients/history.ts';
 import { dayOf, firstLastingDay, type Partitions, type Retention } from '../storage/partitions.ts';
 import { enqueueReplayedEvents, partitionDayOf } from '../storage/replayed-events.ts';
@@ -9,8 +9,8 @@ import {
   addQueuedEvents,
   advanceReplay,
   cancelReplay,
-  claimReplay,
   type ClaimedReplay,
+  claimReplay,
   countUnleased,
   createReplay,
   MAX_RETRY_MS,

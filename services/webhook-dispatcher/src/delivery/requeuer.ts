@@ -1,5 +1,5 @@
-import type { Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 import { releaseLeases } from '../storage/claim.ts';
 import type { Leases } from '../storage/leases.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
 

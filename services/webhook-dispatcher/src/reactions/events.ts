@@ -1,5 +1,5 @@
 import type { ResourceMessage } from '@cpg/contracts';
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import type { Ingest } from '../delivery/ingest.ts';
 import type { Instance } from '../delivery/instance.ts';
 import { renderMessage } from '../delivery/render.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { lockedQueue } from './queue.ts';
 
 /** A claimed row of the queue. */

@@ -1,5 +1,5 @@
-import { transaction } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
+import { transaction } from '@cpg/platform/postgres';
+import { newId } from '@cpg/platform';
 import type { Delivery, Result } from '../delivery/delivery.ts';
 import type { RenderedEvent } from '../delivery/render.ts';
 import { sampleEvent } from '../samples.ts';

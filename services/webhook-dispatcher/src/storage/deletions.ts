@@ -1,5 +1,5 @@
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { groupBy } from '@cpg/core';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { groupBy } from '@cpg/platform';
 import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue.ts';
 import { deferFailedOrders, lockRunningReplay } from './replays.ts';

@@ -1,5 +1,5 @@
-import { transaction } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
+import { transaction } from '@cpg/platform/postgres';
+import { newId } from '@cpg/platform';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
 import { countDeliveries, removeCountsBefore } from './delivery-counts.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 
 const EVERY_MS = 1_000;
 const BATCH = 5_000;

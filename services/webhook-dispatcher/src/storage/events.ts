@@ -1,5 +1,5 @@
-import { groupBy } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
+import { groupBy } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { StoredEvent } from '../delivery/delivery.ts';
 import type { RenderedEvent } from '../delivery/render.ts';
 

@@ -1,5 +1,5 @@
-import { type Pool, transaction } from '@cpg/postgres';
-import { type Logger, newRequestId } from '@cpg/runtime';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { type Logger, newRequestId } from '@cpg/platform';
 import { lockedQueue } from './queue.ts';
 
 export const LEASE_MS = 6_000;

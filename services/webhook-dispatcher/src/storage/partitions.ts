@@ -1,4 +1,4 @@
-import { type Pool, transaction } from '@cpg/postgres';
+import { type Pool, transaction } from '@cpg/platform/postgres';
 import { removeCountsBefore } from './delivery-counts.ts';
 
 /** How many days rows are kept. */

@@ -1,5 +1,5 @@
-import { createPool, type Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
 
 // All queries of this service must use an index. A new partition has no statistics yet, so the planner would sometimes
 // choose a sequential scan of the whole partition. Planning a statement anew for each call, as PostgreSQL would decide,

@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { RenderedEvent } from '../delivery/render.ts';
 import { eventColumns } from './events.ts';
 

@@ -1,5 +1,5 @@
-import { type Pool, transaction } from '@cpg/postgres';
-import { type RepeatedEvent, enqueueRepeats } from './repeats.ts';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { enqueueRepeats, type RepeatedEvent } from './repeats.ts';
 
 export type Redelivery = 'queued' | 'unknown' | 'disabled' | 'expired';
 

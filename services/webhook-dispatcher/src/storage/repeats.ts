@@ -1,6 +1,5 @@
-import type { Queryable } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
-import { groupBy } from '@cpg/core';
+import type { Queryable } from '@cpg/platform/postgres';
+import { groupBy, newId } from '@cpg/platform';
 import { lockedQueue, lockOrders } from './queue.ts';
 
 /** The fields of a stored event that its row in the queue needs. */

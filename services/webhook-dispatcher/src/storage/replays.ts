@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { LONGEST_LEASE } from './leases.ts';
 
 export interface ReplayRequest {

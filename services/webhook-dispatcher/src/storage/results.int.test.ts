@@ -1,5 +1,5 @@
-import { type Queryable, transaction } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
+import { type Queryable, transaction } from '@cpg/platform/postgres';
+import { newId } from '@cpg/platform';
 import type { Result } from '../delivery/delivery.ts';
 import { sampleEvent } from '../samples.ts';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';

@@ -1,6 +1,6 @@
-import type { Queryable } from '@cpg/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { Result } from '../delivery/delivery.ts';
-import { groupBy } from '@cpg/core';
+import { groupBy } from '@cpg/platform';
 import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue.ts';
 

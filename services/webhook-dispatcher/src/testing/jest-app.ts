@@ -1,4 +1,4 @@
-import { createOutages, createServiceMetrics } from '@cpg/runtime';
+import { createOutages, createServiceMetrics } from '@cpg/platform';
 import { buildApp } from '../app.ts';
 import type { Result } from '../delivery/delivery.ts';
 import { createMetrics } from '../metrics.ts';

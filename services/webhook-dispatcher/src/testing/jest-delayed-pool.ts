@@ -1,4 +1,4 @@
-import type { Pool } from '@cpg/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 
 /** A pool that can delay the answers to one statement, given by its name or by how its text begins. */
 export const delayedPool = (pool: Pool, statement: string) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
-import { migrate, testDatabase } from '@cpg/postgres';
-import { newId, secretBox, webhookRow } from '@cpg/runtime';
+import { migrate, testDatabase } from '@cpg/platform/postgres';
+import { newId, secretBox, webhookRow } from '@cpg/platform';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
 import { type InstanceOptions, startInstance } from '../delivery/instance.ts';
 import { createSender } from '../delivery/send.ts';

@@ -1,5 +1,11 @@
-import type { DomainMessage, HistoryQuery, OrderMessage, PaymentMessage } from '@cpg/contracts';
-import { AppError, groupBy } from '@cpg/core';
+import {
+  AppError,
+  type DomainMessage,
+  type HistoryQuery,
+  type OrderMessage,
+  type PaymentMessage,
+} from '@cpg/contracts';
+import { groupBy } from '@cpg/platform';
 import type { History } from '../clients/history.ts';
 
 const PAGE_SIZE = 3;

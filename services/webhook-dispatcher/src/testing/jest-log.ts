@@ -1,3 +1,3 @@
-import { createLogger } from '@cpg/runtime';
+import { createLogger } from '@cpg/platform';
 
 export const log = createLogger({ name: 'test', level: 'silent' });

@@ -1,5 +1,5 @@
-import { once, EventEmitter } from 'node:events';
-import type { Pool } from '@cpg/postgres';
+import { EventEmitter, once } from 'node:events';
+import type { Pool } from '@cpg/platform/postgres';
 import { box, type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
 import { createDirectory } from './directory.ts';
 

@@ -1,7 +1,6 @@
-import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import type { SecretBox } from '@cpg/runtime';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { groupBy, type SecretBox } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
-import { groupBy } from '@cpg/core';
 import { isSameRow, type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } from './webhook.ts';
 
 /** All webhooks of a merchant except deleted ones. */

@@ -1,4 +1,4 @@
-import { type SecretBox, webhookRow } from '@cpg/runtime';
+import { type SecretBox, webhookRow } from '@cpg/platform';
 import { signingKey } from '../delivery/sign.ts';
 
 /** A webhook's configuration, which the gateway owns. */

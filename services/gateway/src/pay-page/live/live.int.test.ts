@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Checkout, Order } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { newId } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { orderOf, paymentOf, projectOrder } from '../../testing/jest-resources.ts';
 

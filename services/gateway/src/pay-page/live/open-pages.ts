@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from '@cpg/runtime';
+import type { Logger } from '@cpg/platform';
 import pMap from 'p-map';
 import type { OrderPage } from '../../queries/order-pages.ts';
 import { eventText, send } from './event-streams.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Checkout } from '@cpg/contracts';
-import { newContext } from '@cpg/runtime';
+import { newContext } from '@cpg/platform';
 import type { OrderPage } from '../../queries/order-pages.ts';
 import { checkoutOf } from '../checkout.ts';
 import type { FindPage } from '../find-page.ts';

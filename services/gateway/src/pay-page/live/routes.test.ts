@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp, createConcurrencyLimit, createLogger, refuseOverload } from '@cpg/runtime';
+import { createApp, createConcurrencyLimit, createLogger, refuseOverload } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { compressResponses } from '../../plugins/compression.ts';
 import { addSecurityHeaders } from '../../plugins/secure-headers.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import { clientNetwork, onDrain } from '@cpg/runtime';
+import { AppError } from '@cpg/contracts';
+import { clientNetwork, onDrain } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { noSuchPage } from '../find-page.ts';
 import type { EventStreams, Refusal } from './event-streams.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '@cpg/core';
-import type { Pool } from '@cpg/postgres';
+import { AppError } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { logoByHash } from '../../queries/payment-page-settings.ts';
 import { accentStyles } from './accent.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { invalidRequest, isAppError } from '@cpg/core';
+import { invalidRequest, isAppError } from '@cpg/contracts';
 import type { SharpOptions } from 'sharp';
 import type { StoredLogo } from '../../queries/payment-page-settings.ts';
 

@@ -1,6 +1,5 @@
-import { type PaymentPageSettingsDto, type PaymentPageSettings, MAX_LOGO_BYTES } from '@cpg/contracts';
-import { invalidRequest } from '@cpg/core';
-import type { Queryable } from '@cpg/postgres';
+import { invalidRequest, MAX_LOGO_BYTES, type PaymentPageSettings, type PaymentPageSettingsDto } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
 import { paymentPageSettings, storePaymentPageSettings } from '../../queries/payment-page-settings.ts';
 import { checkBrowserUrl } from '../../web-url.ts';
 import { encodeLogo } from './logo.ts';

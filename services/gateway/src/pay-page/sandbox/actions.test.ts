@@ -1,5 +1,4 @@
-import type { Order, Payment } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type Order, type Payment } from '@cpg/contracts';
 import * as examples from '../../openapi/examples.ts';
 import { ADVANCE_MINUTES, possibleActions, runSandboxAction, type SandboxAction } from './actions.ts';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Order, fromMinor, MAX_ADVANCE_MINUTES, type Payment, toMinor } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import type { CallContext } from '@cpg/runtime';
+import { fromMinor, isAppError, MAX_ADVANCE_MINUTES, type Order, type Payment, toMinor } from '@cpg/contracts';
+import type { CallContext } from '@cpg/platform';
 import type { OrdersClient } from '../../clients/orders.ts';
 import type { PaymentsClient } from '../../clients/payments.ts';
 

@@ -1,5 +1,4 @@
-import type { WayToPay } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type WayToPay } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 import { callContext } from '../../request.ts';
 import { checkoutOf, type ShownOrder } from '../checkout.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError } from '@cpg/contracts';
 import type { FastifyRequest } from 'fastify';
 
 /** Refuses a form of another site; clients that are no browsers send neither header. */

@@ -1,6 +1,5 @@
 import { tokenContract } from '@cpg/assets';
-import type { WayToPay } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type WayToPay } from '@cpg/contracts';
 import { z } from 'zod';
 
 /** A wallet of test money, whose keys are at a node of this machine. */

@@ -1,5 +1,5 @@
 import type { Asset } from '@cpg/assets';
-import { ConfigError, type Logger } from '@cpg/runtime';
+import { ConfigError, type Logger } from '@cpg/platform';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { ZodError } from 'zod';

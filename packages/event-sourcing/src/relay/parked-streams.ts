@@ -1,0 +1,131 @@
+import { rawEventsOf } from '../store/stream.ts';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { isOutage } from './outage.ts';
+
+export interface ParkedStreamsOptions {
+  readonly client: EventStoreDBClient;
+  readonly pool: Pool;
+  readonly schema: string;
+  /** Name of the subscription. Its shards share the rows, so that another number of shards finds them. */
+  readonly name: string;
+  /** Whether an event belongs to this shard; every event where it is absent. */
+  readonly has?: (event: AllStreamResolvedEvent) => Promise<boolean>;
+  readonly log: Logger;
+}
+
+/** The dead letters of a subscription. A stream is parked at the first event that the subscription cannot handle: the
+ *  later events of that stream wait, so their order stays, and other streams go on. The row keeps the revision from
+ *  which the stream is handled again once a fixed version runs. */
+export interface ParkedStreams {
+  readonly load: () => Promise<void>;
+  readonly has: (stream: string) => boolean;
+  /** Durable when it resolves. */
+  readonly park: (event: AllStreamResolvedEvent, error: unknown) => Promise<void>;
+  /** Handles parked streams again from their parked event on, one event at a time. Throws during an outage. */
+  readonly retry: (handle: (event: AllStreamResolvedEvent) => Promise<void>) => Promise<void>;
+  readonly isRetryDue: () => boolean;
+}
+
+const RETRY_EVERY_MS = 5 * 60_000;
+/** Bounds the time that other streams wait for a retry. The streams that were tried longest ago come first. */
+const RETRIED_AT_ONCE = 100;
+
+export const parkedStreams = ({
+  client,
+  pool,
+  schema,
+  name,
+  has = async () => true,
+  log,
+}: ParkedStreamsOptions): ParkedStreams => {
+  const table = `${schema}.parked_streams`;
+  const parked = new Set<string>();
+  let retriedAt = -Infinity;
+
+  const save = async (event: AllStreamResolvedEvent['event'] & object, error: unknown) => {
+    const { streamId: stream, revision, id, type } = event;
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    await pool.query(
+      `insert into ${table} (subscription, stream, revision, event_id, event_type, reason) values ($1, $2, $3, $4, $5, $6)
+       on conflict (subscription, stream) do update
+         set revision = excluded.revision, event_id = excluded.event_id, event_type = excluded.event_type,
+             reason = excluded.reason, tried_at = now()`,
+      [name, stream, String(revision), id, type, reason.replaceAll('\0', '')],
+    );
+  };
+
+  /** Resolves to false when an event still cannot be handled, or belongs to another shard. */
+  const retryStream = async (
+    stream: string,
+    fromRevision: number,
+    handle: (event: AllStreamResolvedEvent) => Promise<void>,
+  ): Promise<boolean> => {
+    for await (const resolved of rawEventsOf(client, stream, fromRevision)) {
+      const event = resolved as AllStreamResolvedEvent;
+      if (!(await has(event))) return false;
+      try {
+        await handle(event);
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        await save(event.event!, error);
+        return false;
+      }
+    }
+    return true;
+  };
+
+  return {
+    load: async () => {
+      const { rows } = await pool.query<{ stream: string }>(`select stream from ${table} where subscription = $1`, [
+        name,
+      ]);
+      parked.clear();
+      for (const { stream } of rows) parked.add(stream);
+    },
+    has: (stream) => parked.has(stream),
+    park: async ({ event }, error) => {
+      const { streamId: stream, revision, type } = event!;
+      await save(event!, error);
+      parked.add(stream);
+      log.error(
+        { err: error, subscription: name, stream, revision: Number(revision), type },
+        'event cannot be handled: its stream is parked',
+      );
+    },
+    isRetryDue: () => parked.size > 0 && performance.now() - retriedAt >= RETRY_EVERY_MS,
+    retry: async (handle) => {
+      retriedAt = performance.now();
+      const { rows } = await pool.query<{ stream: string; revision: string }>(
+        `select stream, revision from ${table} where subscription = $1 order by tried_at limit ${RETRIED_AT_ONCE}`,
+        [name],
+      );
+      for (const { stream, revision } of rows) {
+        if (!(await retryStream(stream, Number(revision), handle))) continue;
+        await pool.query(`delete from ${table} where subscription = $1 and stream = $2`, [name, stream]);
+        parked.delete(stream);
+        log.info({ subscription: name, stream, revision: Number(revision) }, 'parked stream was handled');
+      }
+      if (parked.size > 0) log.warn({ subscription: name, parked: parked.size }, 'streams are still parked');
+    },
+  };
+};
+
+interface ParkedStream {
+  readonly subscription: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly parkedAt: string;
+}
+
+/** The parked streams of a service, oldest first. */
+export const listParkedStreams = async (db: Queryable, schema: string): Promise<ParkedStream[]> => {
+  const { rows } = await db.query<Omit<ParkedStream, 'parkedAt'> & { parked_at: Date }>(
+    `select subscription, stream, revision::int, event_type as type, reason, parked_at
+     from ${schema}.parked_streams order by parked_at, stream`,
+  );
+  return rows.map(({ parked_at, ...row }) => ({ ...row, parkedAt: parked_at.toISOString() }));
+};

@@ -1,0 +1,84 @@
+import { outcomeUnknown } from '@cpg/contracts';
+import { withTimeout } from '@cpg/platform';
+import {
+  type EventStoreDBClient,
+  jsonEvent,
+  StreamDeletedError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { passGuard } from './append-guard.ts';
+import { eventUuid, type Recorded } from './recorded.ts';
+import { asUnavailable, EVENT_STORE } from './unavailable.ts';
+
+/** Errors of the client before it has a connection. */
+const NOT_CONNECTED = /No connection established|Failed to discover/;
+const APPEND_TIMEOUT_MS = 4_000;
+/** The client sends the deadline of an append as an instant of its own clock, and 10 s ahead by default. The server
+ *  refuses it once its clock is past that, so it must be far ahead however much the clocks differ. */
+export const FAR_DEADLINE_MS = 365 * 24 * 3_600_000;
+const APPEND_ATTEMPTS = 2;
+
+export type AppendResult = 'appended' | 'conflict' | 'deleted';
+
+/** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
+ *  the same event ids, which EventStoreDB recognizes. When there is still no answer, it throws `outcome_unknown`: the
+ *  events may or may not be recorded. Throws `dependency_unavailable` if nothing could be sent. `beforeAttempt` runs
+ *  right before each attempt and may throw to refuse it; the append then throws that error, or `outcome_unknown` after
+ *  an earlier attempt. */
+export const append = async (
+  client: EventStoreDBClient,
+  stream: string,
+  events: ReadonlyArray<Pick<Recorded, 'id' | 'event' | 'metadata'>>,
+  expectedRevision: number,
+  beforeAttempt: () => void = () => {},
+): Promise<AppendResult> => {
+  const proposed = events.map(({ id, event, metadata }) =>
+    jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
+  );
+  const options = {
+    expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision),
+    deadline: FAR_DEADLINE_MS,
+  };
+  await passGuard(client);
+  let wasSent = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      beforeAttempt();
+    } catch (refusal) {
+      throw wasSent ? unanswered(refusal) : refusal;
+    }
+    try {
+      // The client has no timeout for batch appends.
+      const { success } = await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
+      // With throwOnAppendFailure=false in its address, the client answers a conflict instead of throwing it.
+      return success ? 'appended' : 'conflict';
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) return 'conflict';
+      // After an attempt without an answer, the deletion may have followed these events.
+      if (error instanceof StreamDeletedError && !wasSent) return 'deleted';
+      wasSent ||= !NOT_CONNECTED.test((error as Error).message);
+      if (attempt < APPEND_ATTEMPTS) continue;
+      throw wasSent ? unanswered(error) : asUnavailable(error);
+    }
+  }
+};
+
+const unanswered = (cause: unknown) =>
+  outcomeUnknown('the event store did not answer, and the request may have taken effect', cause, EVENT_STORE);
+
+/** Tombstones a stream: it can never be read again. Idempotent. With a revision, `conflict` if the stream has changed
+ *  since. */
+export const tombstone = async (
+  client: EventStoreDBClient,
+  stream: string,
+  revision?: number,
+): Promise<'tombstoned' | 'conflict'> => {
+  await passGuard(client);
+  try {
+    await client.tombstoneStream(stream, { expectedRevision: revision === undefined ? 'any' : BigInt(revision) });
+  } catch (error) {
+    if (error instanceof WrongExpectedVersionError) return 'conflict';
+    if (!(error instanceof StreamDeletedError)) throw asUnavailable(error);
+  }
+  return 'tombstoned';
+};

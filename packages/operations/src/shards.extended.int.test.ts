@@ -1,0 +1,63 @@
+import { shardOf } from '@cpg/event-sourcing';
+import { ORDERS, startShardedTallies, until } from '../../event-sourcing/src/testing/jest-shards.ts';
+import { verify } from './verify.ts';
+
+let service: Awaited<ReturnType<typeof startShardedTallies>>;
+beforeEach(async () => {
+  service = await startShardedTallies();
+});
+afterEach(() => service.stop());
+
+test('two processes lead equal numbers of shards, and one takes over all when the other stops', async () => {
+  const { published, startProcess, tallyAll } = service;
+  const publishAll = async () => {
+    published.length = 0;
+    await tallyAll();
+    await until(() => new Set(published.map(({ id }) => id)).size >= ORDERS.length);
+    return new Set(published.map(({ by }) => by));
+  };
+  const first = startProcess('first', 4);
+  expect(await publishAll()).toEqual(new Set(['first']));
+  startProcess('second', 4);
+  // While shards change hands, two processes can publish events of one shard.
+  await until(async () => {
+    await publishAll();
+    const leaders = new Set(published.map(({ checkpoint, by }) => `${checkpoint} ${by}`));
+    const ledBy = (name: string) => [...leaders].filter((leader) => leader.endsWith(` ${name}`)).length;
+    return ledBy('first') === 2 && ledBy('second') === 2;
+  });
+  for (const { id, checkpoint } of published) {
+    const order = id.slice('tally-'.length).split('#')[0]!;
+    expect(checkpoint).toBe(`relay-${shardOf(order, 4) + 1}-of-4`);
+  }
+  await first.stop();
+  expect(await publishAll()).toEqual(new Set(['second']));
+}, 30_000);
+
+test('another number of shards leaves no event out and keeps the order of each order', async () => {
+  const { startProcess, tallyAll, hasAll, checkpoints } = service;
+  let events = 0;
+  for (const [index, shards] of [1, 3, 2, 1].entries()) {
+    const process = startProcess(String(index), shards);
+    await tallyAll();
+    events += 1;
+    await until(() => hasAll(events));
+    // Events can be published while shards still change hands.
+    await until(async () => (await checkpoints()).length === 2 * shards);
+    // The others go on beside the next one, and follow it.
+    if (index % 2 === 0) await process.stop();
+  }
+  service.requireOrder();
+  expect(await checkpoints()).toEqual(['projection', 'relay']);
+  await until(async () => (await service.rows()).every(({ revision }) => revision === events - 1));
+}, 30_000);
+
+test('the rows of several shards are those of the whole log', async () => {
+  const { startProcess, tallyAll, hasAll, pool, options } = service;
+  startProcess('first', 3);
+  await tallyAll();
+  await until(() => hasAll(1));
+  expect(await verify(options())).toMatchObject({ rows: ORDERS.length, differ: 0 });
+  await pool.query("update tallies.tallies set n = n + 1 where id = 'a'");
+  expect(await verify(options())).toMatchObject({ differ: 1, differences: [{ id: 'a' }] });
+}, 30_000);

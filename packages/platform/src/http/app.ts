@@ -1,0 +1,106 @@
+import { AppError, invalidRequest, outcomeUnknown } from '@cpg/contracts';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { drainConnectionsOnClose } from './drain.ts';
+import { answerClientError, BODY_LIMIT_BYTES, errorBody, followResponses, sendError } from './http-errors.ts';
+import { newRequestId } from '../ids.ts';
+import type { Logger } from '../log/logger.ts';
+import { limitBodyTime } from '../load/body-time.ts';
+import { keepDeadlines } from '../load/deadline.ts';
+import type { Outages } from '../outages/outages.ts';
+import { limitResponseTime } from './response-timeout.ts';
+import { describeIssue, validationDetails } from './validation-messages.ts';
+
+/** Limit for calls between services. They carry a client's body plus the fields that the gateway adds. */
+export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
+
+const RESPONSE_TIMEOUT_MS = 12_000;
+const HEADERS_TIMEOUT_MS = 2_000;
+const CHECK_CONNECTIONS_EVERY_MS = 500;
+
+export interface CreateAppOptions extends Pick<
+  FastifyServerOptions,
+  'trustProxy' | 'requestTimeout' | 'bodyLimit' | 'rewriteUrl'
+> {
+  readonly log: Logger;
+  /** A request without a response after this time gets 503. Default: 12 s. */
+  readonly responseTimeoutMs?: number;
+  /** Whether an error means that a dependency is unavailable. Such errors become 503. */
+  readonly isTransientError?: (error: unknown) => boolean;
+  /** Counts the requests that an outage refuses. Without it each is logged. */
+  readonly outages?: Pick<Outages, 'refused' | 'ongoing'> | undefined;
+}
+
+/** Creates a Fastify instance with zod validation, the error table, request ids, a response timeout and graceful
+ *  draining. */
+export const createApp = ({
+  log,
+  isTransientError = () => false,
+  outages,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
+  ...options
+}: CreateAppOptions) => {
+  // With Fastify's own logger type all apps have the same type.
+  const loggerInstance: FastifyBaseLogger = log;
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 30_000,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
+    clientErrorHandler: answerClientError,
+    genReqId: newRequestId,
+    // A request that arrives while the app closes is answered normally, with `connection: close`.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 512 },
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply, outages),
+    ...options,
+  }).withTypeProvider<ZodTypeProvider>();
+  drainConnectionsOnClose(app);
+  followResponses(app.server);
+  limitBodyTime(app);
+  limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
+  keepDeadlines(app, responseTimeoutMs);
+  app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
+    // Fastify passes null for an absent body.
+    const present = httpPart === 'body' && data === null ? undefined : data;
+    const parsed = (schema as z.ZodType).safeParse(present, { error: describeIssue });
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: invalidRequest(validationDetails(parsed.error, httpPart)) };
+  });
+  // Response schemas only document: the values are typed, and the receiving client parses them again.
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) =>
+    sendError(isTransientError(error) ? databaseUnavailable(error) : error, request, reply, outages),
+  );
+  app.setNotFoundHandler((request) => {
+    throw new AppError('not_found', `there is no endpoint ${request.method} ${request.url.split('?')[0]}`);
+  });
+  return app;
+};
+
+const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages']): string => {
+  // What a request waited for is not known here: most likely for what is unavailable.
+  const dependency = outages?.ongoing()[0];
+  const error = isSafe(request)
+    ? new AppError('dependency_unavailable', 'the request timed out: retry it', { dependency })
+    : outcomeUnknown('the request timed out and may have taken effect', undefined, dependency);
+  if (!outages?.refused(error))
+    request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request timed out');
+  return JSON.stringify(errorBody(error, request.id));
+};
+
+/** Whether the method cannot have an effect (RFC 9110, 9.2.1). */
+const isSafe = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+
+/** The outages tell by the cause whether it belongs to one: a deadlock does not. */
+const databaseUnavailable = (cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', { cause });

@@ -1,0 +1,139 @@
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError, type ErrorBody, type ErrorCode, INTERNAL_HEADERS, invalidRequest } from '@cpg/contracts';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { newRequestId } from '../ids.ts';
+import type { Outages } from '../outages/outages.ts';
+
+/** Largest request body of the public API. */
+export const BODY_LIMIT_BYTES = 256 * 1024;
+
+const RETRY_AFTER_SECONDS = 1;
+
+// Refusals below 503 that a repeat of the same request soon overcomes.
+const PASSING = new Set<ErrorCode>(['idempotency_key_in_use', 'concurrent_update']);
+
+// The API reference fixes `error` and `message` of these refusals.
+const FIXED_TEXTS: Partial<Record<ErrorCode, { error: string; message: string }>> = {
+  unauthorized: { error: 'Unauthorized', message: 'Invalid API key provided' },
+  insufficient_scope: { error: 'Forbidden', message: 'Insufficient scope' },
+  rate_limited: { error: 'Rate limit exceeded', message: 'Too many requests. Please try again later.' },
+};
+
+// Requests that Fastify rejects itself, by Fastify's error code.
+const FASTIFY_ERRORS: Record<string, (request: FastifyRequest) => AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
+    new AppError('payload_too_large', `the body is larger than ${(bodyLimit ?? BODY_LIMIT_BYTES) / 1024} KiB`),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type', 'send the body as application/json'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () =>
+    invalidRequest([{ path: 'body', message: 'is empty: send a JSON object, or omit content-type' }]),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    invalidRequest([{ path: 'body', message: 'does not have the length given in content-length' }]),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidRequest([{ path: 'body', message: 'is not valid JSON' }]),
+  // No valid id looks like this, so the answer is the same as for an unknown id.
+  FST_ERR_BAD_URL: () => new AppError('not_found', 'there is no resource at this path'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is no resource at this path'),
+};
+
+/** The response body of an error. */
+export const errorBody = (error: AppError, requestId: string): ErrorBody => {
+  const fixed = FIXED_TEXTS[error.code];
+  return {
+    error: fixed?.error ?? STATUS_CODES[error.statusCode] ?? 'Error',
+    message: fixed?.message ?? error.message,
+    statusCode: error.statusCode,
+    code: error.code,
+    request_id: requestId,
+    ...(error.details.length > 0 && { details: [...error.details] }),
+  };
+};
+
+/** Answers a request with an error. Logs it from status 500 on, unless it belongs to an outage, which counts it. */
+export const sendError = (
+  error: FastifyError | AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  outages?: Pick<Outages, 'refused'>,
+) => {
+  const appError = toAppError(error, request);
+  // The service that refuses for overload counts it.
+  if (appError.statusCode >= 500 && appError.code !== 'overloaded') {
+    const isOutage = appError.statusCode === 503 && outages?.refused(appError);
+    request.log[isOutage ? 'debug' : 'error'](
+      {
+        err: error,
+        requestId: request.id,
+        // In an internal service: the id that the client of the gateway sees. A stranger's header is not logged.
+        callerRequestId: request.serviceCaller && request.headers[INTERNAL_HEADERS.requestId],
+        route: request.routeOptions.url,
+      },
+      'request failed',
+    );
+  }
+  const isPassing = appError.statusCode === 503 || PASSING.has(appError.code);
+  if (isPassing && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  // A plain string bypasses the route's response schema.
+  return reply
+    .code(appError.statusCode)
+    .type('application/json; charset=utf-8')
+    .serializer((body: string) => body)
+    .send(JSON.stringify(errorBody(appError, request.id)));
+};
+
+/** The responses that have not ended, by connection. */
+const openResponses = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** Those whose connection closes after them. */
+const closing = new WeakSet<ServerResponse>();
+
+/** Lets `answerClientError` know which responses have not ended. */
+export const followResponses = (server: Server): void => {
+  server.on('request', ({ socket }, response) => {
+    const open = openResponses.get(socket) ?? new Set();
+    openResponses.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+  });
+};
+
+/** Answers a request that Node.js refuses before Fastify has it, and closes its connection. While an earlier request of
+ *  the connection runs, its client would take the refusal for that answer: the connection closes after the answer. */
+export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  const open = [...(openResponses.get(socket) ?? [])];
+  const running = open.findLast(({ req, headersSent }) => req.complete || headersSent);
+  if (running && socket.writable) {
+    // Node.js reports every later part of the same text again.
+    if (!closing.has(running)) running.once('close', () => socket.destroySoon());
+    closing.add(running);
+    return;
+  }
+  // A client opens a connection ahead of time: it must not take a refusal for the answer to its first request.
+  if (socket.writable && socket.bytesRead > 0 && error.code !== 'ECONNRESET') {
+    const refusal = CLIENT_ERRORS[error.code ?? '']?.() ?? new AppError('invalid_request', 'this is not HTTP/1.1');
+    const requestId = newRequestId();
+    const body = JSON.stringify(errorBody(refusal, requestId));
+    const head = [
+      `HTTP/1.1 ${refusal.statusCode} ${STATUS_CODES[refusal.statusCode]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+  socket.destroySoon();
+};
+
+const CLIENT_ERRORS: Record<string, () => AppError> = {
+  HPE_HEADER_OVERFLOW: () => new AppError('headers_too_large', 'the headers are larger than 16 KiB'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request_timeout', 'the request arrived too slowly: nothing was done'),
+};
+
+const toAppError = (error: FastifyError | AppError, request: FastifyRequest): AppError => {
+  if (error instanceof AppError) return error;
+  const known = FASTIFY_ERRORS[error.code];
+  if (known) return known(request);
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return new AppError('invalid_request', error.message, { cause: error });
+  }
+  return new AppError('internal_error', 'an internal error occurred; your request did not cause it', { cause: error });
+};

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '../log/logger.ts';
+import { databaseDependency } from './outage.ts';
+import { createPool, type Pool, type Queryable } from './pool.ts';
+import { testDatabase } from './testing/database.ts';
+import { transaction } from './transaction.ts';
+import { isTransientDatabaseError } from './transient-errors.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  pool = createPool({ url: database.url, name: 'test', settings: { deadlock_timeout: '50ms' }, log });
+  await pool.query('create table counters (id int primary key, n int not null default 0)');
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+beforeEach(() => pool.query('truncate counters; insert into counters values (1), (2)'));
+
+const increment = (db: Queryable, id: number) => db.query('update counters set n = n + 1 where id = $1', [id]);
+const counters = async () =>
+  (await pool.query<{ n: number }>('select n from counters order by id')).rows.map(({ n }) => n);
+/** Resolves for both callers once both have called it. */
+const meeting = () => {
+  let waiting = 2;
+  let meet = () => {};
+  const met = new Promise<void>((done) => (meet = done));
+  return () => {
+    waiting -= 1;
+    if (waiting <= 0) meet();
+    return met;
+  };
+};
+
+test('two transactions that wait for each other both succeed, each of them once', async () => {
+  let runs = 0;
+  const meet = meeting();
+  const both = (first: number, second: number) =>
+    transaction(pool, async (db) => {
+      runs += 1;
+      await increment(db, first);
+      await meet();
+      await increment(db, second);
+    });
+  await Promise.all([both(1, 2), both(2, 1)]);
+  expect(await counters()).toEqual([2, 2]);
+  expect(runs).toBe(3);
+});
+
+test('a statement outside of a transaction is run again after a deadlock', async () => {
+  // The second row waits for a lock that the other transaction holds, with the first row locked.
+  await pool.query(`create function wait_for_lock() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(7);
+      return new;
+    end $$`);
+  await pool.query('create trigger waits after update on counters for each row execute function wait_for_lock()');
+  const other = await pool.connect();
+  await other.query('begin');
+  await other.query("set local deadlock_timeout = '20s'");
+  await other.query('select pg_advisory_xact_lock(7)');
+  const statement = increment(pool, 1);
+  // Other tests wait for locks in databases of the same server.
+  const waiting = `select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  const isWaiting = async () => (await pool.query(waiting)).rowCount === 1;
+  while (!(await isWaiting())) await sleep(5);
+  await other.query('select from counters where id = 1 for update');
+  await other.query('commit');
+  other.release();
+  await statement;
+  expect(await counters()).toEqual([1, 0]);
+  await pool.query('drop trigger waits on counters');
+});
+
+test('a deadlock that does not end is thrown after five attempts, and is no outage', async () => {
+  let attempts = 0;
+  const deadlock = await transaction(pool, async (db) => {
+    attempts += 1;
+    await db.query("do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$");
+  }).catch((error: unknown) => error);
+  expect(attempts).toBe(5);
+  expect(databaseDependency(pool).owns?.(deadlock)).toBe(false);
+  // Consumers handle the same messages again, and park none.
+  expect(isTransientDatabaseError(deadlock)).toBe(true);
+});
+
+test('other errors are thrown at once', async () => {
+  let attempts = 0;
+  const work = transaction(pool, async (db) => {
+    attempts += 1;
+    await db.query('insert into counters values (1)');
+  });
+  await expect(work).rejects.toMatchObject({ code: '23505' });
+  expect(attempts).toBe(1);
+});

@@ -1,0 +1,221 @@
+import { join } from 'node:path';
+import { ConfigError } from '../config/config.ts';
+import { createLogger } from '../log/logger.ts';
+import pg from 'pg';
+import { databaseClocks } from './clocks.ts';
+import { applyGrants, SERVICE_ROLES } from './grants.ts';
+import { prepareAsOwner, prepareSchema } from './migrate.ts';
+import { createPool, type Pool } from './pool.ts';
+import { testDatabase } from './testing/database.ts';
+import { transaction } from './transaction.ts';
+
+type Role = (typeof SERVICE_ROLES)[number];
+
+const SERVICES = join(import.meta.dirname, '../../../../services');
+const SCHEMAS = { gateway: 'gateway', orders: 'orders', payments: 'payments', 'webhook-dispatcher': 'webhooks' };
+const OWNERS: Record<Role, string> = {
+  cpg_gateway: 'gateway',
+  cpg_orders: 'orders',
+  cpg_payments: 'payments',
+  cpg_webhook_dispatcher: 'webhooks',
+};
+
+/** What each service may read of others. */
+const READS: Record<Role, readonly string[]> = {
+  cpg_gateway: [
+    'orders.order_counts',
+    'orders.orders',
+    'payments.chain_cursors',
+    'payments.chain_transfers',
+    'payments.payment_counts',
+    'payments.payments',
+    'payments.refund_counts',
+    'payments.refunds',
+    'webhooks.attempts',
+    'webhooks.deliveries',
+    'webhooks.delivery_count_changes',
+    'webhooks.delivery_count_spans',
+    'webhooks.events',
+    'webhooks.replays',
+    'webhooks.uncounted_days',
+  ],
+  cpg_orders: ['gateway.clock_confirmations', 'payments.chain_cursors'],
+  cpg_payments: ['gateway.clock_confirmations'],
+  cpg_webhook_dispatcher: ['gateway.clock_confirmations', 'gateway.webhooks', 'payments.chain_cursors'],
+};
+
+const log = createLogger({ name: 'test', level: 'silent' });
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let superuser: pg.Client;
+let owner: Pool;
+let tables: string[];
+const roles = {} as Record<Role, Pool>;
+
+const schemaOf = (service: keyof typeof SCHEMAS) =>
+  ({ schema: SCHEMAS[service], folder: join(SERVICES, service, 'migrations'), environment: 'sandbox' }) as const;
+const openAs = (user: string) => {
+  const url = new URL(database.url);
+  url.username = user;
+  url.password = 'secret';
+  return createPool({ url: url.toString(), name: user, max: 1, log });
+};
+const codeOf = (pool: Pool, statement: string) =>
+  transaction(pool, async (db) => {
+    await db.query(statement);
+    return 'allowed';
+  }).catch(({ code }: { code?: string }) => code);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  superuser = new pg.Client({ connectionString: database.url });
+  await superuser.connect();
+  // Roles belong to the whole server, and the owner of a schema need not be a superuser.
+  const created = ['cpg_owner', ...SERVICE_ROLES].map((role) => `create role ${role} login password 'secret'`);
+  await superuser.query(created.join(';'));
+  await superuser.query(`alter database ${new URL(database.url).pathname.slice(1)} owner to cpg_owner`);
+  owner = openAs('cpg_owner');
+  for (const role of SERVICE_ROLES) roles[role] = openAs(role);
+  for (const service of Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[])
+    await prepareAsOwner(owner, schemaOf(service));
+  const { rows } = await superuser.query<{ name: string }>(
+    `select relnamespace::regnamespace || '.' || relname as name from pg_class
+      where relkind in ('r', 'p') and relnamespace::regnamespace::text = any($1) order by 1`,
+    [Object.values(SCHEMAS)],
+  );
+  tables = rows.map(({ name }) => name);
+});
+afterAll(async () => {
+  await Promise.all([owner, ...Object.values(roles)].map((pool) => pool.end()));
+  // The roles stay: files that run beside this one may have granted them something.
+  await superuser.end();
+  await database.drop();
+});
+
+describe.each(SERVICE_ROLES)('%s', (role) => {
+  const own = OWNERS[role];
+  const isOwn = (table: string) => table.startsWith(`${own}.`);
+  const isGuarded = (table: string) => /\.(migrations|environment_stamp)$/.test(table);
+
+  test('reads and writes the tables of its service', async () => {
+    const writable = tables.filter((table) => isOwn(table) && !isGuarded(table));
+    expect(writable.length).toBeGreaterThan(3);
+    for (const table of tables.filter(isOwn)) {
+      expect([table, await codeOf(roles[role], `select from ${table} limit 1`)]).toEqual([table, 'allowed']);
+      const written = isGuarded(table) ? '42501' : 'allowed';
+      expect([table, await codeOf(roles[role], `delete from ${table} where false`)]).toEqual([table, written]);
+    }
+    const { rows } = await superuser.query<{ refused: string }>(
+      `select name as refused from unnest($1::text[]) as name
+        where not has_table_privilege($2, name, 'insert') or not has_table_privilege($2, name, 'update')`,
+      [writable, role],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('reads of other services only what is written down, and writes nothing of theirs', async () => {
+    const others = tables.filter((table) => !isOwn(table));
+    const readable: string[] = [];
+    for (const table of others) {
+      if ((await codeOf(roles[role], `select from (select * from ${table} limit 1) as row`)) === 'allowed')
+        readable.push(table);
+      expect([table, await codeOf(roles[role], `delete from ${table} where false`)]).toEqual([table, '42501']);
+      expect([table, await codeOf(roles[role], `truncate ${table}`)]).toEqual([table, '42501']);
+    }
+    expect(readable).toEqual(READS[role]);
+    const { rows } = await superuser.query<{ name: string }>(
+      `select name from unnest($1::text[]) as name
+        where has_any_column_privilege($2, name, 'insert') or has_any_column_privilege($2, name, 'update')`,
+      [others, role],
+    );
+    expect(rows).toEqual(role === 'cpg_webhook_dispatcher' ? [{ name: 'gateway.webhooks' }] : []);
+  });
+
+  test('creates, changes and drops no table and no schema', async () => {
+    const [table] = tables.filter(isOwn);
+    for (const statement of [
+      `create table ${own}.another (id int)`,
+      `create schema another`,
+      `alter table ${table} add column another int`,
+      `drop table ${table}`,
+      `drop schema ${own} cascade`,
+    ])
+      expect([statement, await codeOf(roles[role], statement)]).toEqual([statement, '42501']);
+  });
+
+  test('finds its schema prepared', async () => {
+    const service = (Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[]).find((name) => SCHEMAS[name] === own)!;
+    await prepareSchema(roles[role], schemaOf(service));
+  });
+
+  test('reads every clock', async () => {
+    const { clocks, readConfirmation } = databaseClocks(roles[role]);
+    const read = { now: () => new Date(), steadyMs: () => performance.now() };
+    for (const clock of clocks) await clock.read(read);
+    expect(await readConfirmation!(read)).toBeNull();
+  });
+});
+
+test('orders and payments know whether a merchant exists, and nothing else about it', async () => {
+  for (const role of ['cpg_orders', 'cpg_payments'] as const) {
+    expect(await codeOf(roles[role], 'select id from gateway.merchants limit 1')).toBe('allowed');
+    expect(await codeOf(roles[role], 'select business_profile from gateway.merchants limit 1')).toBe('42501');
+  }
+});
+
+test('the dispatcher disables webhooks, and changes nothing else of them', async () => {
+  const dispatcher = roles.cpg_webhook_dispatcher;
+  expect(await codeOf(dispatcher, "select from gateway.webhooks where id = 'none' for share")).toBe('allowed');
+  const disable = "update gateway.webhooks set is_enabled = false, disabled_reason = 'failing', updated_at = now()";
+  expect(await codeOf(dispatcher, disable)).toBe('allowed');
+  expect(await codeOf(dispatcher, "update gateway.webhooks set url = 'https://example.com'")).toBe('42501');
+});
+
+test('the dispatcher alone creates and drops partitions of days, and writes to them', async () => {
+  const dispatcher = roles.cpg_webhook_dispatcher;
+  const [create, drop] = ['create', 'drop'].map(
+    (verb) => `select webhooks.${verb}_partition('attempts', '2030-01-31')`,
+  );
+  expect(await codeOf(roles.cpg_gateway, create!)).toBe('42501');
+  expect(await codeOf(dispatcher, create!)).toBe('allowed');
+  expect(await codeOf(dispatcher, create!)).toBe('allowed');
+  expect(await codeOf(dispatcher, 'delete from webhooks.attempts_20300131')).toBe('allowed');
+  expect(await codeOf(roles.cpg_gateway, drop!)).toBe('42501');
+  expect(await codeOf(dispatcher, drop!)).toBe('allowed');
+  expect(await codeOf(dispatcher, 'select from webhooks.attempts_20300131')).toBe('42P01');
+  expect(await codeOf(dispatcher, "select webhooks.drop_partition('queue', '2030-01-31')")).toBe('P0001');
+  expect(await codeOf(dispatcher, "select webhooks.create_partition('queue', '2030-01-31')")).toBe('P0001');
+});
+
+test('a service alone records the versions of its read models', async () => {
+  const record = "select orders.record_projection_version('orders', 7)";
+  expect(await codeOf(roles.cpg_orders, record)).toBe('allowed');
+  expect(await codeOf(roles.cpg_gateway, record)).toBe('42501');
+  const { rows } = await superuser.query("select obj_description('orders.orders'::regclass) as comment");
+  expect(rows).toEqual([{ comment: 'projection version 7' }]);
+});
+
+test('a schema that is not up to date tells its service to let the owner migrate', async () => {
+  await superuser.query('begin; delete from orders.migrations where number = 13; commit');
+  const refusal = await prepareSchema(roles.cpg_orders, schemaOf('orders')).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ConfigError);
+  expect((refusal as Error).message).toMatch(/schema orders is not up to date.*"admin migrate"/);
+});
+
+test('a missing grant for a clock is a wrong setting, not a missing clock', async () => {
+  await superuser.query('revoke select on payments.chain_cursors from cpg_orders');
+  await superuser.query('revoke select on gateway.clock_confirmations from cpg_orders');
+  const { clocks, readConfirmation } = databaseClocks(roles.cpg_orders);
+  const chains = clocks.find(({ name }) => name === 'chains')!;
+  const own = { now: () => new Date(), steadyMs: () => performance.now() };
+  await expect(chains.read(own)).rejects.toThrow(/chain_cursors.*"admin migrate"/);
+  expect(chains.isExpected!()).toBe(true);
+  await expect(readConfirmation!(own)).rejects.toBeInstanceOf(ConfigError);
+});
+
+test('with some of the roles only, nothing is granted', async () => {
+  await superuser.query('begin; alter role cpg_payments rename to cpg_renamed');
+  await expect(applyGrants(superuser, schemaOf('gateway'))).rejects.toThrow(
+    /has the role cpg_gateway, but not cpg_payments: create one role for each service/,
+  );
+  await superuser.query('rollback');
+});

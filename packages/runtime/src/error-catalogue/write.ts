@@ -1,6 +1,0 @@
-import { writeFileSync } from 'node:fs';
-import { CATALOGUE_PATH } from './committed.ts';
-import { renderErrorCatalogue } from './page.ts';
-
-// Run by `pnpm --filter @cpg/runtime errors`.
-writeFileSync(CATALOGUE_PATH, renderErrorCatalogue());

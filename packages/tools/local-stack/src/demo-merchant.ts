@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureSandboxMerchant, InactiveKeyError } from '@cpg/gateway/sandbox.js';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
+import { readSandbox } from './data/sandbox.ts';
+import { LaunchError } from './launch-error.ts';
+
+const DATABASE_TIMEOUT_MS = 30_000;
+const KEY_LENGTH = 64;
+
+/** Creates the demo merchant and its API key if they do not exist. Uses `apiKey`, else the key of the last start if it
+ *  is still valid, else a new key. Retries for 30 s while the database is unavailable, then throws LaunchError. */
+export const ensureDemoMerchant = async (
+  dataDir: string,
+  { databaseUrl, pepper, apiKey: requestedKey }: { databaseUrl: string; pepper: string; apiKey: string | undefined },
+): Promise<{ merchantId: string; apiKey: string }> => {
+  let apiKey = requestedKey ?? readSandbox(dataDir)?.api_key ?? newKey();
+  for (const end = performance.now() + DATABASE_TIMEOUT_MS; ; await sleep(250)) {
+    try {
+      const { merchantId } = await ensureSandboxMerchant({ databaseUrl, pepper, apiKey });
+      return { merchantId, apiKey };
+    } catch (cause) {
+      if (isTransientDatabaseError(cause) && performance.now() < end) continue;
+      if (cause instanceof InactiveKeyError && !requestedKey) {
+        apiKey = newKey();
+        continue;
+      }
+      const { message, code } = cause as NodeJS.ErrnoException;
+      throw new LaunchError(`the demo merchant could not be created: ${message || code}`, { cause });
+    }
+  }
+};
+
+const newKey = (): string => {
+  const characters = randomBytes(2 * KEY_LENGTH)
+    .toString('base64')
+    .replace(/[^A-Za-z0-9]/g, '');
+  return `ak_sandbox_${characters.slice(0, KEY_LENGTH)}`;
+};

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
+const read = (path: string) => readFileSync(join(CHECKOUT, path), 'utf8');
+
+const markdownIn = (folder: string): string[] =>
+  readdirSync(join(CHECKOUT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return markdownIn(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+
+const readmesIn = (folder: string): string[] =>
+  readdirSync(join(CHECKOUT, folder))
+    .map((name) => join(folder, name, 'README.md'))
+    .filter((path) => existsSync(join(CHECKOUT, path)));
+
+const DOCUMENTS = [
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'deploy/README.md', 'patches/README.md'],
+  ...markdownIn('docs'),
+  ...readmesIn('services'),
+  ...readmesIn('packages'),
+  ...readmesIn('packages/engines'),
+  ...readmesIn('packages/tools'),
+];
+
+/** The anchors that GitHub makes of the headings. */
+const anchorsOf = (markdown: string): string[] =>
+  [...withoutCode(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+const withoutCode = (markdown: string): string => markdown.replace(/^ *```[\s\S]*?^ *```/gm, '');
+
+const brokenLinks = (document: string): string[] =>
+  [...withoutCode(read(document)).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : join(dirname(document), path);
+      if (!existsSync(join(CHECKOUT, target))) return true;
+      return anchor !== undefined && target.endsWith('.md') && !anchorsOf(read(target)).includes(anchor);
+    });
+
+test.each(DOCUMENTS)('each link of %s leads to a file and a heading that exist', (document) =>
+  expect(brokenLinks(document)).toEqual([]),
+);
+
+test('each file that docs/architecture.md names exists', () => {
+  const named = [...read('docs/architecture.md').matchAll(/`((?:services|packages)\/[^`]+)`/g)].map(
+    ([, path]) => path!,
+  );
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(join(CHECKOUT, path)))).toEqual([]);
+});
