@@ -1,7 +1,16 @@
 import { runShellExamples, shellExamples } from './harness/shell-examples.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
-const DOCUMENTS = ['README.md', 'docs/merchants.md', 'docs/events.md', 'docs/operators.md', 'docs/auditors.md'];
+const DOCUMENTS = [
+  'README.md',
+  'docs/merchants.md',
+  'docs/events.md',
+  'docs/operators/run.md',
+  'docs/operators/configure.md',
+  'docs/operators/secrets.md',
+  'docs/operators/recover.md',
+  'docs/auditors.md',
+];
 
 let stack: Stack;
 beforeAll(async () => void (stack = await startStack()), 120_000);

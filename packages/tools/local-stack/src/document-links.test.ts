@@ -12,6 +12,14 @@ const markdownIn = (folder: string): string[] =>
     return entry.name.endsWith('.md') ? [path] : [];
   });
 
+/** Files below a folder that can name a document: code, settings, alarms. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(CHECKOUT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : filesIn(path);
+    return /\.(ts|mjs|ya?ml|sql|html)$|^Dockerfile$/.test(entry.name) ? [path] : [];
+  });
+
 const readmesIn = (folder: string): string[] =>
   readdirSync(join(CHECKOUT, folder))
     .map((name) => join(folder, name, 'README.md'))
@@ -58,4 +66,25 @@ test('each file that docs/architecture.md names exists', () => {
   );
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter((path) => !existsSync(join(CHECKOUT, path)))).toEqual([]);
+});
+
+test('each document that code, settings and alarms name exists, with the heading that they quote', () => {
+  const files = ['services', 'packages', 'deploy', 'scripts', '.ci'].flatMap(filesIn);
+  const named = [...files, '.env.example', 'docker-compose.yml'].flatMap((path) =>
+    [...read(path).matchAll(/(?:"([A-Z][^"]+)" in )?\b((?:docs|deploy)\/[\w/-]+\.md)\b/g)].map(
+      ([, heading, document]) => ({ path, heading, document: document! }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(8);
+  const isBroken = ({ heading, document }: (typeof named)[number]) =>
+    !existsSync(join(CHECKOUT, document)) ||
+    (heading !== undefined && !new RegExp(`^#+ ${heading}$`, 'm').test(read(document)));
+  expect(named.filter(isBroken)).toEqual([]);
+});
+
+test('docs/operators names each variable of .env.example', () => {
+  const documents = markdownIn('docs/operators').map(read).join('\n');
+  const variables = [...read('.env.example').matchAll(/^(?:# )?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name!);
+  expect(variables.length).toBeGreaterThan(50);
+  expect(variables.filter((name) => !new RegExp(`\\b${name}\\b`).test(documents))).toEqual([]);
 });

@@ -62,6 +62,6 @@ const booksReport = (compared: number, differences: readonly Difference[]): stri
     ...differences.slice(0, MAX_SHOWN).map(({ text }) => text),
     ...more,
     `orders and payments: ${differences.length} differences in ${compared} applied payments: keep a copy of the event ` +
-      'store first, change nothing, and see "When orders and payments differ" in docs/operators.md',
+      'store first, change nothing, and see "When orders and payments differ" in docs/operators/recover.md',
   ];
 };

@@ -30,7 +30,7 @@ test('logs a failure once, and that reading halted although the same failure was
   const halted = new ChainHaltedError('other_chain', MESSAGE);
   expect(await logOf([once, once, halted, halted, { stalled: null }])).toEqual([
     'warn: reading of the chain failed, retrying',
-    'error: reading of the chain halted: see docs/operators.md',
+    'error: reading of the chain halted: see docs/operators/alarms.md',
     'info: reading of the chain goes on',
   ]);
 });
@@ -38,7 +38,7 @@ test('logs a failure once, and that reading halted although the same failure was
 test('logs that a chain stalled, and that it is current again', async () => {
   const frozen = { stalled: 'every node is frozen' };
   expect(await logOf([frozen, frozen, { stalled: null }, { stalled: null }])).toEqual([
-    'error: the chain is not current: its orders wait, see docs/operators.md',
+    'error: the chain is not current: its orders wait, see docs/operators/alarms.md',
     'info: the chain is current again',
   ]);
 });

@@ -79,7 +79,7 @@ export const watch = async (watcher: Watcher, { network, kind, signal, log }: Wa
       if (state === 'behind' && !isBehind) log.warn({ network, height, tip }, 'the nodes are behind: waiting for them');
       isBehind = state === 'behind';
       if (stalled !== null && !isStalled)
-        log.error({ network, detail: stalled }, 'the chain is not current: its orders wait, see docs/operators.md');
+        log.error({ network, detail: stalled }, 'the chain is not current: its orders wait, see docs/operators/alarms.md');
       if (stalled === null && isStalled) log.info({ network }, 'the chain is current again');
       isStalled = stalled !== null;
     } catch (error) {
@@ -101,7 +101,7 @@ const logFailure = (log: Logger, network: string, error: unknown): void => {
   if (error instanceof ChainHaltedError)
     log.error(
       { network, reason: error.reason, detail: error.message },
-      'reading of the chain halted: see docs/operators.md',
+      'reading of the chain halted: see docs/operators/alarms.md',
     );
   else log.warn({ network, err: error }, 'reading of the chain failed, retrying');
 };
