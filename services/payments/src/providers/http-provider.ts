@@ -26,7 +26,7 @@ const Page = z.object({
 });
 const Payments = z.object({ payments: z.array(z.unknown()).max(1_000) });
 
-/** An outside provider that speaks the protocol of `docs/operators/configure.md`: signed JSON over HTTP, both ways. */
+/** An outside provider that speaks the protocol of `docs/payment-providers.md`: signed JSON over HTTP, both ways. */
 export const httpProvider = ({
   name,
   url,

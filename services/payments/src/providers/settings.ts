@@ -6,7 +6,7 @@ import { z } from 'zod';
 const OWN_NAMES = [...OWN_PROVIDERS, 'bip122', 'eip155'];
 const MAX_SECRETS = 2;
 
-/** An outside provider. It speaks the protocol of `docs/operators/configure.md`. */
+/** An outside provider. It speaks the protocol of `docs/payment-providers.md`. */
 export const ProviderSettings = z.strictObject({
   /** Part of paths, instructions and payment ids: never give it to another provider. */
   name: z
