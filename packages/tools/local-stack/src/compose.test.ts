@@ -85,3 +85,11 @@ test('only the gateway publishes a port, and dispatchers can be scaled', () => {
   expect(compose.match(/^ {4}ports:/gm)).toHaveLength(1);
   expect(compose).not.toMatch(/container_name/);
 });
+
+test('documents name the Node.js version of the images', () => {
+  const [, major] = /^ARG NODE_IMAGE=node:(\d+)-/m.exec(dockerfile)!;
+  expect(read('README.md')).toContain(`You need Node.js with npm: ${major},`);
+  expect(read('CONTRIBUTING.md')).toContain(`You need Node.js with npm: ${major},`);
+  expect(read('deploy/README.md')).toContain(`They have Node.js ${major}`);
+  expect(read('docs/operators/run.md')).toContain(`use ${major}, as the images do`);
+});
