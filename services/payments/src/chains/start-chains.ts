@@ -79,7 +79,10 @@ export const watch = async (watcher: Watcher, { network, kind, signal, log }: Wa
       if (state === 'behind' && !isBehind) log.warn({ network, height, tip }, 'the nodes are behind: waiting for them');
       isBehind = state === 'behind';
       if (stalled !== null && !isStalled)
-        log.error({ network, detail: stalled }, 'the chain is not current: its orders wait, see docs/operators/alarms.md');
+        log.error(
+          { network, detail: stalled },
+          'the chain is not current: its orders wait, see docs/operators/alarms.md',
+        );
       if (stalled === null && isStalled) log.info({ network }, 'the chain is current again');
       isStalled = stalled !== null;
     } catch (error) {
