@@ -113,7 +113,7 @@ describe('a tombstone', () => {
     expect(names.filter((name) => name !== 'gone 1')).toEqual(['$streamDeleted', 'kept 1']);
   });
 
-  test('of an earlier version, or before a crash, removes the events after the next start', async () => {
+  test('before a crash removes the events after the next start', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(1));
     await client.tombstoneStream(stream);

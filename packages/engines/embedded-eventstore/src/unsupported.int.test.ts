@@ -5,15 +5,7 @@ import {
   persistentSubscriptionToStreamSettingsFromDefaults,
 } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
-import {
-  collect,
-  connect,
-  counted,
-  inDatabase,
-  newStream,
-  numbersIn,
-  type TestDatabase,
-} from './testing/jest-store.ts';
+import { collect, connect, counted, newStream, numbersIn, type TestDatabase } from './testing/jest-store.ts';
 
 const NOT_SUPPORTED = /UNIMPLEMENTED: the embedded event store does not support persistent subscriptions/;
 
@@ -64,35 +56,3 @@ test.each<[string, (stream: string) => AsyncIterable<unknown>]>([
   await expect(collect(read(stream))).rejects.toThrow(/UNIMPLEMENTED: the embedded event store does not resolve links/);
   expect(await numbersIn(client, stream, { resolveLinkTos: false })).toEqual([1]);
 });
-
-test('reads and appends to a database that has the persistent subscription table of earlier versions', async () => {
-  const earlierDatabase = await testDatabase();
-  const stream = newStream();
-  const firstServer = await startEventStore({ databaseUrl: earlierDatabase.url, port: 0 });
-  const firstClient = connect(firstServer.url);
-  await firstClient.appendToStream(stream, counted(1));
-  await firstClient.dispose();
-  await firstServer.stop();
-  await inDatabase(earlierDatabase.url, EARLIER_TABLE);
-
-  const secondServer = await startEventStore({ databaseUrl: earlierDatabase.url, port: 0 });
-  const secondClient = connect(secondServer.url);
-  await secondClient.appendToStream(stream, counted(2), { expectedRevision: 0n });
-  expect(await numbersIn(secondClient, stream)).toEqual([1, 2]);
-  await secondClient.dispose();
-  await secondServer.stop();
-  const groups = await inDatabase(earlierDatabase.url, 'select name from eventstore.persistent_subscription');
-  expect(groups).toEqual([{ name: 'group' }]);
-  await earlierDatabase.drop();
-});
-
-const EARLIER_TABLE = `
-  create table eventstore.persistent_subscription (
-    source     text   collate "C" not null,
-    name       text   collate "C" not null,
-    settings   json   not null,
-    start      bigint not null,
-    checkpoint bigint,
-    primary key (source, name)
-  );
-  insert into eventstore.persistent_subscription values ('$all', 'group', '{}', 0, 1)`;

@@ -97,11 +97,10 @@ const OF_INITDB = /^(PG_VERSION|base|global|pg_\w+(\.conf)?|postgresql(\.auto)?\
 /** Removes what a killed initialisation left. Throws if the folder has anything else. */
 const removeUnfinished = (folder: string): void => {
   if (!existsSync(folder)) return;
-  // Earlier versions initialised in the folder itself.
-  const foreign = [folder, join(folder, 'cluster')]
-    .filter(existsSync)
-    .flatMap((path) => readdirSync(path))
-    .find((name) => !OURS.test(name) && !OF_INITDB.test(name));
+  const cluster = join(folder, 'cluster');
+  const inCluster = existsSync(cluster) ? readdirSync(cluster) : [];
+  const foreign =
+    readdirSync(folder).find((name) => !OURS.test(name)) ?? inCluster.find((name) => !OF_INITDB.test(name));
   if (foreign !== undefined) {
     throw new Error(
       `PostgreSQL is initialised in ${folder}, but that folder has "${foreign}", which no initialisation left there. ` +

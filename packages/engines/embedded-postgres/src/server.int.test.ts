@@ -54,7 +54,7 @@ describe('a data folder', () => {
     expect(readFileSync(join(dataDir, 'base/1/112'), 'utf8')).toBe('rows');
   });
 
-  test.each(['letter.txt', 'postmaster.opts', 'cluster/postmaster.opts'])(
+  test.each(['letter.txt', 'PG_VERSION', 'cluster/postmaster.opts'])(
     'is not initialised where its temporary folder has a file that is not of an initialisation: %s',
     async (file) => {
       write('postgres.new/PG_VERSION', '18\n');

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../log/logger.ts';
+import { FatalStartError } from '../config/fatal-start-error.ts';
 import pg from 'pg';
 import { type IsLeader, startLeaderElection } from './leader-election.ts';
-import { migrate } from './migrate.ts';
+import { migrate, prepareSchema } from './migrate.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 import { createPool, type Pool } from './pool.ts';
 import { testDatabase } from './testing/database.ts';
@@ -57,6 +58,28 @@ test('applies migrations once and in order when several start together, and reje
   await expect(runMigrations()).rejects.toThrow(/002-more.sql of schema mig was changed/);
   rmSync(join(folder, '002-more.sql'));
   await expect(runMigrations()).rejects.toThrow(/newer version/);
+});
+
+test('refuses a schema that a version before 0.2.0 made, and changes nothing', async () => {
+  await pool.query(`create schema earlier;
+    create table earlier.migrations (number int primary key, name text not null, hash text not null);
+    insert into earlier.migrations values (1, '001-orders.sql', 'x'), (2, '002-last-event.sql', 'y')`);
+  const files = mkdtempSync(join(tmpdir(), 'migrations-'));
+  writeFileSync(join(files, '001-baseline.sql'), 'create table things (id int);');
+  writeFileSync(join(files, '003-more.sql'), 'create table more (id int);');
+  const schema = { schema: 'earlier', folder: files, environment: 'sandbox' } as const;
+  for (const refused of [() => migrate(pool, schema), () => prepareSchema(pool, schema)]) {
+    const refusal = await refused().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(FatalStartError);
+    expect((refusal as Error).message).toMatch(
+      /^schema earlier .* begins with the migration 001-orders\.sql, .* before 0\.2\.0 .*: start with an empty database, .*"npm run reset"/,
+    );
+  }
+  const { rows } = await pool.query(
+    "select relname from pg_class where relnamespace = 'earlier'::regnamespace and relkind = 'r'",
+  );
+  expect(rows).toEqual([{ relname: 'migrations' }]);
+  rmSync(files, { recursive: true });
 });
 
 test('a failed migration changes nothing', async () => {

@@ -74,8 +74,8 @@ const APPEND = `
     insert into kafka.aborted_transaction (topic_id, partition, producer_id, first_offset, last_offset)
     select * from unnest($16::int[], $17::int[], $18::bigint[], $19::bigint[], $20::bigint[])
   )
-  insert into kafka.transaction (id, producer_id, epoch, timeout_ms, state, started_at, partitions, groups)
-  select *, '[]'::jsonb from unnest($21::text[], $22::bigint[], $23::int[], $24::int[], $25::text[], $26::bigint[], $27::jsonb[])
+  insert into kafka.transaction (id, producer_id, epoch, timeout_ms, state, started_at, partitions)
+  select * from unnest($21::text[], $22::bigint[], $23::int[], $24::int[], $25::text[], $26::bigint[], $27::jsonb[])
   on conflict (id) do update set
     producer_id = excluded.producer_id, epoch = excluded.epoch, timeout_ms = excluded.timeout_ms, state = excluded.state,
     started_at = excluded.started_at, partitions = excluded.partitions, used_at = now()`;

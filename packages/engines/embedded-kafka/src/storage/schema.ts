@@ -1,13 +1,18 @@
 import type { ClientBase } from 'pg';
 
-/** The tables were made by a later version of this package. */
+/** The tables were made by another version of this package. */
 export class UnsupportedSchemaVersion extends Error {
   override readonly name = 'UnsupportedSchemaVersion';
 }
 
+/** Version of the tables below. Tables of another version are refused, never converted: versions before 0.2.0 made up to
+ *  version 4. */
+const SCHEMA_VERSION = 5;
+
 // `position` counts the bytes of the partition up to the end of the batch. `max_timestamp` is the largest timestamp so
 // far. Both only grow with the offset, so an index finds the batch for a time or for a number of bytes. The storage is
-// "external", because compressing record batches again gains nothing.
+// "external", because compressing record batches again gains nothing. `open_since` is the first offset of the open
+// transaction of the producer in the log. `kafka.transaction.partitions` are those of the ongoing transaction.
 const TABLES = `
   create schema if not exists kafka;
   create table kafka.format (version int not null, cluster_id uuid not null default gen_random_uuid());
@@ -45,6 +50,7 @@ const TABLES = `
     producer_id bigint not null,
     epoch int not null,
     batches jsonb not null,
+    open_since bigint,
     used_at timestamptz not null default now(),
     primary key (topic_id, partition, producer_id)
   );
@@ -57,13 +63,7 @@ const TABLES = `
     leader_epoch int not null,
     metadata bytea not null,
     primary key (group_id, topic_id, partition)
-  );`;
-
-// `open_since` is the first offset of the open transaction of the producer in the log. `partitions` are those of the
-// ongoing transaction. `groups` and `transaction_offset` are unused: they served transactional offset commits, which
-// are no longer supported. They stay, so that an earlier version can still open the data.
-const TRANSACTIONS = `
-  alter table kafka.producer add open_since bigint;
+  );
   create table kafka.transaction (
     id text primary key,
     producer_id bigint not null,
@@ -72,7 +72,6 @@ const TRANSACTIONS = `
     state text not null,
     started_at bigint not null,
     partitions jsonb not null,
-    groups jsonb not null,
     used_at timestamptz not null default now()
   );
   create table kafka.aborted_transaction (
@@ -82,47 +81,19 @@ const TRANSACTIONS = `
     first_offset bigint not null,
     last_offset bigint not null,
     primary key (topic_id, partition, last_offset)
-  );
-  create table kafka.transaction_offset (
-    transactional_id text not null,
-    group_id text not null,
-    topic_id int not null references kafka.topic on delete cascade,
-    partition int not null,
-    committed_offset bigint not null,
-    leader_epoch int not null,
-    metadata bytea not null,
-    primary key (transactional_id, group_id, topic_id, partition)
   );`;
 
-// Version 3 acknowledged records before they were stored, and kept these for it.
-const WITHOUT_WRITE_BEHIND = `
-  drop table if exists kafka.log_reservation;
-  alter table kafka.format drop if exists writer;`;
-
-/** Schema version n is the result of the first n migrations. */
-const MIGRATIONS = [TABLES, TRANSACTIONS, '', WITHOUT_WRITE_BEHIND];
-
-/** Migrates the tables and returns the cluster id. Throws UnsupportedSchemaVersion if a later version made the
- *  tables. */
+/** Creates missing tables and returns the cluster id. Throws UnsupportedSchemaVersion if another version made them. */
 export const prepareSchema = async (db: ClientBase): Promise<string> => {
   const found = await db.query<{ format: string | null }>(`select to_regclass('kafka.format') as format`);
   // A simple query with several statements is one transaction: a crash leaves all of them or none.
-  if (found.rows[0]?.format === null) {
-    await db.query(
-      `begin; ${MIGRATIONS.join('')}; insert into kafka.format (version) values (${MIGRATIONS.length}); commit;`,
-    );
-  }
+  if (found.rows[0]?.format === null)
+    await db.query(`begin; ${TABLES} insert into kafka.format (version) values (${SCHEMA_VERSION}); commit;`);
   const { rows } = await db.query<{ version: number; cluster_id: string }>('select * from kafka.format');
   const [stored] = rows;
-  if (rows.length !== 1 || !stored || stored.version > MIGRATIONS.length) {
-    throw new UnsupportedSchemaVersion(
-      `The Kafka data has schema version ${stored?.version}, but this broker supports version ${MIGRATIONS.length}: ` +
-        'run the release that wrote the data, or empty the data folder with "npm run reset".',
-    );
-  }
-  const missing = MIGRATIONS.slice(stored.version);
-  if (missing.length > 0) {
-    await db.query(`begin; ${missing.join('')}; update kafka.format set version = ${MIGRATIONS.length}; commit;`);
-  }
-  return stored.cluster_id;
+  if (rows.length === 1 && stored?.version === SCHEMA_VERSION) return stored.cluster_id;
+  throw new UnsupportedSchemaVersion(
+    `The Kafka data has schema version ${stored?.version}, but this broker supports version ${SCHEMA_VERSION}: ` +
+      'run the release that wrote the data, or empty the data folder with "npm run reset".',
+  );
 };

@@ -22,9 +22,15 @@ test('rejects a folder with other files and does not change it', async () => {
   expect(readdirSync(base)).toEqual(['thesis.txt']);
 });
 
-test('rejects data of another format version', () => {
-  writeFileSync(join(base, 'format'), '2\n');
-  expect(() => openDataFolder(base)).toThrow(/has data format 2, but this version needs format 1/);
+test.each([
+  ['1', 'has data format 1, of a version before 0.2.0, but this version needs format 2'],
+  ['3', 'has data format 3, but this version needs format 2'],
+])('rejects data of format %s, until it is emptied', async (format, reason) => {
+  writeFileSync(join(base, 'format'), `${format}\n`);
+  const refusal = `${base} ${reason}: set DATA_DIR to another folder, or delete the data with "npm run reset"`;
+  expect(() => openDataFolder(base)).toThrow(refusal);
+  await emptyDataFolder(base);
+  expect(openDataFolder(base)).toBe(base);
 });
 
 test('rejects a path through a file', () => {

@@ -5,7 +5,8 @@ import { stopLeftoverProcesses } from '../processes/leftover-processes.ts';
 import { lockDataFolder } from './lock.ts';
 import { explainWriteErrors, writeAtomically } from './write-file.ts';
 
-const FORMAT = '1';
+// Versions before 0.2.0 wrote format 1.
+const FORMAT = '2';
 const FORMAT_FILE = 'format';
 
 /** Creates the data folder if it does not exist, and returns its real path. Throws LaunchError when the folder cannot
@@ -23,7 +24,7 @@ export const openDataFolder = (path: string): string =>
     if (format === null) writeAtomically(join(folder, FORMAT_FILE), `${FORMAT}\n`);
     else if (format !== FORMAT) {
       throw new LaunchError(
-        `${folder} has data format ${format}, but this version needs format ${FORMAT}: set DATA_DIR to another folder, or delete the data with "npm run reset"`,
+        `${folder} has data format ${format}${format === '1' ? ', of a version before 0.2.0' : ''}, but this version needs format ${FORMAT}: set DATA_DIR to another folder, or delete the data with "npm run reset"`,
       );
     }
     return folder;
