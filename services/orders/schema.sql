@@ -1,0 +1,118 @@
+-- What the migrations of orders make. "pnpm schema" writes this file: do not edit it.
+
+create type counted_orders as (
+  merchant_id text,
+  day date,
+  status text,
+  currency text,
+  n integer
+);
+
+create table accepted_prices (
+  currency text not null,
+  source text not null,
+  usd text not null,
+  at timestamp with time zone not null,
+  constraint accepted_prices_pkey PRIMARY KEY (currency, source)
+);
+
+create table checkpoints (
+  name text not null,
+  epoch bigint not null,
+  commit_position numeric,
+  prepare_position numeric,
+  store_id text,
+  event_id text,
+  event_stream text,
+  event_position numeric,
+  retired_at timestamp with time zone,
+  constraint checkpoints_pkey PRIMARY KEY (name)
+);
+
+create table order_counts (
+  merchant_id text not null,
+  day date not null,
+  status text not null,
+  currency text not null,
+  n integer not null,
+  constraint order_counts_pkey PRIMARY KEY (merchant_id, day, status, currency)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+
+create table orders (
+  id text not null,
+  merchant_id text not null,
+  external_reference_id text,
+  status text,
+  currency text,
+  created_at timestamp with time zone,
+  revision bigint not null,
+  deleted boolean not null default false,
+  resource json,
+  due_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  last_event_at timestamp with time zone,
+  constraint orders_pkey PRIMARY KEY (id)
+) with (toast_tuple_target=8160, autovacuum_vacuum_insert_scale_factor=0.02);
+CREATE INDEX orders_by_currency ON orders.orders USING btree (merchant_id, currency, created_at, id) WHERE (NOT deleted);
+CREATE INDEX orders_by_reference ON orders.orders USING btree (merchant_id, external_reference_id) WHERE (NOT deleted);
+CREATE INDEX orders_by_status ON orders.orders USING btree (merchant_id, status, created_at, id) WHERE (NOT deleted);
+CREATE INDEX orders_by_status_and_currency ON orders.orders USING btree (merchant_id, status, currency, created_at, id) WHERE (NOT deleted);
+CREATE INDEX orders_due ON orders.orders USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX orders_newest ON orders.orders USING btree (merchant_id, created_at DESC, id DESC) WHERE (NOT deleted);
+CREATE TRIGGER count_deleted AFTER DELETE ON orders.orders REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_orders();
+CREATE TRIGGER count_inserted AFTER INSERT ON orders.orders REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_orders();
+CREATE TRIGGER count_updated AFTER UPDATE ON orders.orders REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_orders();
+
+create table parked_streams (
+  subscription text not null,
+  stream text not null,
+  revision bigint not null,
+  event_id text not null,
+  event_type text not null,
+  reason text not null,
+  parked_at timestamp with time zone not null default now(),
+  tried_at timestamp with time zone not null default now(),
+  constraint parked_streams_pkey PRIMARY KEY (subscription, stream)
+);
+
+CREATE OR REPLACE FUNCTION orders.count_orders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'orders'
+AS $function$
+declare
+  changes counted_orders[] := '{}';
+begin
+  if tg_op <> 'DELETE' then
+    changes := array(
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, 1)::counted_orders from new_rows where not deleted);
+  end if;
+  if tg_op <> 'INSERT' then
+    changes := changes || array(
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, -1)::counted_orders from old_rows where not deleted);
+  end if;
+  changes := array(
+    select (merchant_id, day, status, currency, sum(n))::counted_orders from unnest(changes)
+    group by merchant_id, day, status, currency having sum(n) <> 0);
+  if cardinality(changes) > 0 then
+    -- One statement may run this for inserted and for updated rows. With this lock, no two of them wait for each other.
+    perform pg_advisory_xact_lock(tg_relid::bigint);
+    insert into order_counts as counted
+    select merchant_id, days.day, status, currency, sum(n)
+    from unnest(changes) as changed cross join lateral (values (changed.day), ('-infinity')) as days (day)
+    group by merchant_id, days.day, status, currency
+    on conflict (merchant_id, day, status, currency) do update set n = counted.n + excluded.n;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION orders.record_projection_version(projected text, version integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+    begin
+      execute format('comment on table orders.%I is %L', projected, 'projection version ' || version);
+    end $function$;
+revoke execute on function record_projection_version(text,integer) from public;

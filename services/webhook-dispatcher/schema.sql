@@ -1,0 +1,502 @@
+-- What the migrations of webhook-dispatcher make. "pnpm schema" writes this file: do not edit it.
+
+create table attempts (
+  day date not null,
+  delivery_id text not null,
+  number integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  outcome text not null,
+  status_code integer,
+  error text,
+  response text,
+  constraint attempts_pkey PRIMARY KEY (delivery_id, started_at, day)
+) partition by RANGE (day);
+
+create table deliveries (
+  day date not null,
+  event_id text not null,
+  webhook_id text not null,
+  id text not null,
+  event_type text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint deliveries_pkey PRIMARY KEY (event_id, webhook_id, day)
+) partition by RANGE (day);
+CREATE INDEX deliveries_webhook ON ONLY webhooks.deliveries USING btree (webhook_id, id);
+CREATE TRIGGER count_inserted AFTER INSERT ON webhooks.deliveries FOR EACH ROW EXECUTE FUNCTION count_delivery();
+CREATE TRIGGER count_removed AFTER DELETE ON webhooks.deliveries FOR EACH ROW EXECUTE FUNCTION count_delivery();
+CREATE TRIGGER count_updated AFTER UPDATE ON webhooks.deliveries FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION count_delivery();
+
+create table delivery_count_changes (
+  webhook_id text not null,
+  id text not null,
+  event_type text not null,
+  day date not null,
+  was text,
+  became text,
+  n integer not null default 1
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX delivery_count_changes_webhook ON webhooks.delivery_count_changes USING btree (webhook_id);
+
+create table delivery_count_spans (
+  webhook_id text not null,
+  span integer not null,
+  status text not null,
+  start bigint not null,
+  event_type text not null,
+  day date not null,
+  n integer not null,
+  constraint delivery_count_spans_pkey PRIMARY KEY (webhook_id, span, status, start, event_type, day)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+
+create table events (
+  day date not null,
+  id text not null,
+  merchant_id text not null,
+  order_id text not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  sequence text not null,
+  body text not null,
+  is_test boolean not null default false,
+  constraint events_pkey PRIMARY KEY (id, day)
+) partition by RANGE (day);
+alter table events alter column body set storage external;
+CREATE INDEX events_order ON ONLY webhooks.events USING btree (order_id);
+
+create table failing (
+  webhook_id text not null,
+  since timestamp with time zone not null,
+  attempts bigint not null default 0,
+  last_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  failed_ms bigint not null default 0,
+  changed_at timestamp with time zone,
+  constraint failing_pkey PRIMARY KEY (webhook_id)
+);
+
+create table forgotten_orders (
+  order_id text not null,
+  forgotten_at timestamp with time zone not null,
+  constraint forgotten_orders_pkey PRIMARY KEY (order_id)
+);
+
+create table instances (
+  id text not null,
+  expires_at timestamp with time zone not null,
+  constraint instances_pkey PRIMARY KEY (id)
+);
+
+create table queue (
+  "position" bigint not null generated always as identity,
+  day date not null,
+  event_id text not null,
+  webhook_id text not null,
+  delivery_id text not null,
+  order_id text not null,
+  bytes integer not null,
+  attempts integer not null default 0,
+  attempts_before integer,
+  is_test boolean not null default false,
+  due_at timestamp with time zone not null,
+  leased_by text,
+  constraint queue_pkey PRIMARY KEY ("position")
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX queue_due ON webhooks.queue USING btree (webhook_id, due_at, "position") WHERE (leased_by IS NULL);
+CREATE INDEX queue_lane ON webhooks.queue USING btree (order_id, webhook_id, attempts, "position");
+CREATE INDEX queue_leased ON webhooks.queue USING btree (leased_by) WHERE (leased_by IS NOT NULL);
+
+create table replays (
+  id text not null,
+  webhook_id text not null,
+  merchant_id text not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  event_types text[] not null,
+  events integer not null default 0,
+  reached_order text,
+  order_id text,
+  order_place text,
+  deferred text[] not null default '{}'::text[],
+  leased_by text,
+  failures integer not null default 0,
+  retry_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  created_at timestamp with time zone not null,
+  stepped_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  canceled_at timestamp with time zone,
+  constraint replays_pkey PRIMARY KEY (id)
+);
+CREATE INDEX replays_newest ON webhooks.replays USING btree (webhook_id, created_at, id);
+CREATE UNIQUE INDEX replays_running ON webhooks.replays USING btree (webhook_id) WHERE (finished_at IS NULL);
+CREATE INDEX replays_turn ON webhooks.replays USING btree (stepped_at) WHERE (finished_at IS NULL);
+
+create table uncounted_days (
+  day date not null,
+  constraint uncounted_days_pkey PRIMARY KEY (day)
+);
+
+CREATE OR REPLACE FUNCTION webhooks.correct_delivery_counts(wanted_day date)
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  with difference as (
+    insert into webhooks.delivery_count_changes
+    select webhook_id, webhooks.first_delivery_id(minute * 60000), event_type, wanted_day, null, status, sum(n) from (
+      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, status, 1 as n from webhooks.deliveries where day = wanted_day
+      union all
+      select webhook_id, start, event_type, status, -n from webhooks.delivery_count_spans where day = wanted_day and span = 1
+      union all
+      select webhook_id, webhooks.minute_of_delivery(id), event_type, became, -n from webhooks.delivery_count_changes where day = wanted_day
+      union all
+      select webhook_id, webhooks.minute_of_delivery(id), event_type, was, n from webhooks.delivery_count_changes where day = wanted_day
+    ) as counted where status is not null group by webhook_id, minute, event_type, status having sum(n) <> 0
+    returning 1
+  )
+  select count(*) from difference
+$function$;
+
+CREATE OR REPLACE FUNCTION webhooks.count_delivery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    insert into webhooks.delivery_count_changes values (old.webhook_id, old.id, old.event_type, old.day, old.status, null);
+  else
+    insert into webhooks.delivery_count_changes values (new.webhook_id, new.id, new.event_type, new.day, old.status, new.status);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.create_partition(parent text, wanted_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  -- Deliveries are updated once or twice: free space on each page keeps the new row version on the same page. Bodies up to the size of a
+  -- page are stored in the row.
+  settings constant text := case parent
+    when 'events' then 'toast_tuple_target = 8160' when 'deliveries' then 'fillfactor = 70' when 'attempts' then 'fillfactor = 100' end;
+  name constant text := format('webhooks.%I', parent || '_' || to_char(wanted_day, 'YYYYMMDD'));
+  statement text;
+begin
+  if settings is null or wanted_day is null then
+    raise exception 'webhooks.% has no partitions of days', parent;
+  end if;
+  if to_regclass(name) is not null then
+    return;
+  end if;
+  execute format('create table %s partition of webhooks.%I for values from (%L) to (%L) with (%s)',
+    name, parent, wanted_day, wanted_day + 1, settings);
+  -- Statements also name partitions.
+  for statement in
+    select format('grant %s on %s to %s', privilege_type, name, grantee::regrole)
+    from pg_class, aclexplode(relacl) where pg_class.oid = format('webhooks.%I', parent)::regclass and grantee not in (0, relowner)
+  loop
+    execute statement;
+  end loop;
+end $function$;
+revoke execute on function create_partition(text,date) from public;
+
+CREATE OR REPLACE FUNCTION webhooks.delivery_rank(wanted_webhook text, wanted_type text, statuses text[], changed_minutes bigint[], changed_days date[], changed_numbers bigint[], before_id text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  -- Without an id, a minute after all deliveries.
+  minute constant bigint := case when before_id is null then 1::bigint << 32 else webhooks.minute_of_delivery(before_id) end;
+  hour constant bigint := minute - minute % 120;
+  whole_day constant bigint := minute - minute % 1440;
+  in_spans bigint;
+  in_minute bigint := 0;
+  days date[];
+begin
+  select sum(n) into in_spans from (
+    select event_type, n from webhooks.delivery_count_spans
+    where webhook_id = wanted_webhook and span = 1440 and status = any (statuses) and start < whole_day
+    union all
+    select event_type, n from webhooks.delivery_count_spans
+    where webhook_id = wanted_webhook and span = 120 and status = any (statuses) and start >= whole_day and start < hour
+    union all
+    select event_type, n from webhooks.delivery_count_spans
+    where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start >= hour and start < minute
+    union all
+    select wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (in_minute, n) where changed.in_minute < minute
+  ) as counted where wanted_type is null or event_type = wanted_type;
+  if before_id is null then
+    return coalesce(in_spans, 0);
+  end if;
+  select array_agg(distinct day) into days from (
+    select day from webhooks.delivery_count_spans
+    where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start = minute
+    union all
+    select changed.day from unnest(changed_minutes, changed_days) as changed (in_minute, day) where changed.in_minute = minute
+  ) as counted;
+  if days is not null then
+    -- Planned with the days as constants, so that it opens their partitions alone.
+    execute 'select count(*) from webhooks.deliveries where day = any ($1) and webhook_id = $2 and id >= $3 and id < $4
+        and ($5 is null or event_type = $5) and status = any ($6)'
+      into in_minute using days, wanted_webhook, webhooks.first_delivery_id(minute * 60000), before_id, wanted_type, statuses;
+  end if;
+  return coalesce(in_spans, 0) + in_minute;
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.drop_partition(parent text, wanted_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if parent not in ('events', 'deliveries', 'attempts') or wanted_day is null then
+    raise exception 'webhooks.% has no partitions of days', parent;
+  end if;
+  execute format('drop table if exists webhooks.%I', parent || '_' || to_char(wanted_day, 'YYYYMMDD'));
+end $function$;
+revoke execute on function drop_partition(text,date) from public;
+
+CREATE OR REPLACE FUNCTION webhooks.first_delivery_id(ms bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select 'dlv_' ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 45 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 40 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 35 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 30 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 25 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 20 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 15 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 10 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 5 & 31)::int + 1, 1) ||
+    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 0 & 31)::int + 1, 1)
+$function$;
+
+CREATE OR REPLACE FUNCTION webhooks.ingest(days date[], ids text[], merchant_ids text[], order_ids text[], types text[], times timestamp with time zone[], sequences text[], bodies text[], tests boolean[], delivery_days date[], event_ids text[], webhook_ids text[], delivery_ids text[], event_types text[], delivery_orders text[], sizes integer[], delivery_tests boolean[], leases boolean[], delivery_merchants text[], ingested_at timestamp with time zone, holder text, merchants text[], versions text[])
+ RETURNS TABLE(id text, "position" bigint, leased boolean, outdated_merchant text)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  outdated text[];
+begin
+  perform webhooks.lock_orders(order_ids);
+  select coalesce(array_agg(known.merchant_id), '{}') into outdated from unnest(merchants, versions) as known (merchant_id, version)
+  where known.version <> (
+    select coalesce(string_agg(w.id || ' ' || w.xmin, ',' order by w.id collate "C"), '')
+    from gateway.webhooks w where w.merchant_id = known.merchant_id and w.deleted_at is null
+  );
+  return query select null::text, null::bigint, null::bool, merchant_id from unnest(outdated) as merchant_id;
+  return query
+  with stored as (
+    insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
+    select * from unnest(days, ids, merchant_ids, order_ids, types, times, sequences, bodies, tests)
+      as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
+    where e.merchant_id <> all (outdated)
+      and (select f.order_id from webhooks.forgotten_orders f where f.order_id = e.order_id) is null
+    on conflict do nothing
+  ), addressed as (
+    select * from unnest(delivery_days, event_ids, webhook_ids, delivery_ids, event_types, delivery_orders, sizes, delivery_tests, leases,
+        delivery_merchants)
+      with ordinality as a (day, event_id, webhook_id, id, event_type, order_id, bytes, is_test, lease, merchant_id, turn)
+    where merchant_id <> all (outdated)
+  ), fresh as (
+    insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, next_attempt_at, created_at)
+    select day, event_id, webhook_id, id, event_type, ingested_at, ingested_at from addressed a
+    where (select f.order_id from webhooks.forgotten_orders f where f.order_id = a.order_id) is null
+    on conflict do nothing
+    returning id
+  )
+  insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, is_test, due_at, leased_by)
+  select a.day, a.event_id, a.webhook_id, a.id, a.order_id, a.bytes, a.is_test, ingested_at,
+    case when a.lease and (
+      select earlier.position from webhooks.queue earlier
+      where earlier.order_id = a.order_id and earlier.webhook_id = a.webhook_id and earlier.attempts = 0
+        and earlier.leased_by is distinct from holder
+      limit 1
+    ) is null then holder end
+  from addressed a where a.id = any (array(select fresh.id from fresh)) order by a.turn
+  returning delivery_id, position, leased_by is not null, null::text;
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.list_deliveries(wanted_webhook text, wanted_type text, wanted_status text, from_id text, to_id text, after_id text, ascending boolean, skipped integer, size integer)
+ RETURNS TABLE(total bigint, delivery deliveries)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  statuses constant text[] := case when wanted_status is null then '{pending,delivered,failed}' else array[wanted_status] end;
+  changed_minutes bigint[];
+  changed_days date[];
+  changed_numbers bigint[];
+  lower_rank bigint := 0;
+  upper_rank bigint;
+  first_rank bigint;
+  last_rank bigint;
+  minutes bigint[];
+  days date[];
+  from_ids text[];
+  to_ids text[];
+  rank_of_minutes bigint;
+begin
+  select array_agg(minute), array_agg(day), array_agg(n) into changed_minutes, changed_days, changed_numbers from (
+    select webhooks.minute_of_delivery(id) as minute, day,
+      sum(case when became = any (statuses) then n else 0 end - case when was = any (statuses) then n else 0 end) as n
+    from webhooks.delivery_count_changes
+    where webhook_id = wanted_webhook and (wanted_type is null or event_type = wanted_type) group by 1, 2
+  ) as changed where n <> 0;
+  upper_rank := webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, to_id);
+  if from_id is not null then
+    lower_rank := webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, from_id);
+  end if;
+  total := greatest(upper_rank - lower_rank, 0);
+  if after_id is not null and ascending then
+    lower_rank := greatest(lower_rank,
+      webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, after_id || '0'));
+  elsif after_id is not null then
+    upper_rank := least(upper_rank,
+      webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, after_id));
+  end if;
+  if ascending then
+    first_rank := lower_rank + skipped;
+    last_rank := least(first_rank + size, upper_rank);
+  else
+    last_rank := upper_rank - skipped;
+    first_rank := greatest(last_rank - size, lower_rank);
+  end if;
+  if first_rank >= last_rank then
+    return next;
+    return;
+  end if;
+  -- The days, then the hours, then the minutes and partitions that have the deliveries of the page.
+  with whole_days as materialized (
+    select start, up_to - n as before from (
+      select start, n, sum(n) over (order by start)::bigint as up_to from (
+        select start, sum(n)::bigint as n from (
+          select start, event_type, n from webhooks.delivery_count_spans
+          where webhook_id = wanted_webhook and span = 1440 and status = any (statuses)
+          union all
+          select changed.minute / 1440 * 1440, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+        ) as counted where wanted_type is null or event_type = wanted_type group by start
+      ) as spans
+    ) as ranked where up_to > first_rank and up_to - n < last_rank
+  ), hours as materialized (
+    select start, up_to - n as before from (
+      select start, n, before + sum(n) over (partition by before order by start)::bigint as up_to from (
+        select before, counted.start, sum(n)::bigint as n from whole_days cross join lateral (
+          select start, event_type, n from webhooks.delivery_count_spans
+          where webhook_id = wanted_webhook and span = 120 and status = any (statuses)
+            and start >= whole_days.start and start < whole_days.start + 1440
+          union all
+          select changed.minute / 120 * 120, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+          where changed.minute >= whole_days.start and changed.minute < whole_days.start + 1440
+        ) as counted where wanted_type is null or event_type = wanted_type group by before, counted.start
+      ) as spans
+    ) as ranked where up_to > first_rank and up_to - n < last_rank
+  ), minutes_of_page as materialized (
+    select start, up_to - n as before from (
+      select start, n, before + sum(n) over (partition by before order by start)::bigint as up_to from (
+        select before, counted.start, sum(n)::bigint as n from hours cross join lateral (
+          select start, event_type, n from webhooks.delivery_count_spans
+          where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start >= hours.start and start < hours.start + 120
+          union all
+          select changed.minute, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+          where changed.minute >= hours.start and changed.minute < hours.start + 120
+        ) as counted where wanted_type is null or event_type = wanted_type group by before, counted.start
+      ) as spans
+    ) as ranked where up_to > first_rank and up_to - n < last_rank
+  )
+  select array_agg(start), min(before) into minutes, rank_of_minutes from minutes_of_page;
+  select array_agg(day), array_agg(webhooks.first_delivery_id(start * 60000)), array_agg(webhooks.first_delivery_id(start * 60000 + 60000))
+    into days, from_ids, to_ids from (
+      select start, day from webhooks.delivery_count_spans
+      where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start = any (minutes)
+        and (wanted_type is null or event_type = wanted_type)
+      union
+      select changed.minute, changed.day from unnest(changed_minutes, changed_days) as changed (minute, day) where changed.minute = any (minutes)
+    ) as cell;
+  -- Planned with the days as constants, so that it opens their partitions alone. The inner limit makes it read each minute by the index.
+  return query execute format(
+    'select $1, page from (
+       select page from unnest($2, $3, $4) as cell (day, from_id, to_id) cross join lateral (
+         select d from webhooks.deliveries d where d.day = any ($5) and d.day = cell.day and d.webhook_id = $6
+           and d.id >= cell.from_id and d.id < cell.to_id and ($7 is null or d.event_type = $7) and d.status = any ($8)
+         limit $9 + $10
+       ) as matching (page) order by (page).id limit $9 offset $10
+     ) as listed order by (page).id %s', case when ascending then 'asc' else 'desc' end)
+    using total, days, from_ids, to_ids, array(select distinct unnest(days)), wanted_webhook, wanted_type, statuses,
+      last_rank - first_rank, first_rank - rank_of_minutes;
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.lock_orders(order_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(key) from (
+    select distinct hashtextextended(order_id, 4003) as key from unnest(order_ids) as order_id order by key
+  ) as keys;
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.merge_delivery_counts(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changes tid[];
+  counts webhooks.delivery_count_spans;
+begin
+  perform pg_advisory_xact_lock('webhooks.delivery_count_spans'::regclass::bigint);
+  changes := array(select ctid from webhooks.delivery_count_changes limit most);
+  for counts in
+    with change as (
+      delete from webhooks.delivery_count_changes where ctid = any (changes) returning *
+    ), minutes as (
+      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, day, was, became, sum(n) as n
+      from change group by 1, 2, 3, 4, 5, 6
+    )
+    insert into webhooks.delivery_count_spans as counted
+    select webhook_id, span, status, minute - minute % span, event_type, day, sum(n) from (
+      select webhook_id, minute, event_type, day, status, case status when was then -n else n end as n
+      from minutes cross join lateral (values (was), (became)) as statuses (status) where status is not null
+    ) as single cross join (values (1), (120), (1440)) as spans (span)
+    group by 1, 2, 3, 4, 5, 6 having sum(n) <> 0
+    on conflict (webhook_id, span, status, start, event_type, day) do update set n = counted.n + excluded.n
+    returning *
+  loop
+    -- Lists of few deliveries, like the failed ones, find them faster without empty spans.
+    if counts.n = 0 then
+      delete from webhooks.delivery_count_spans c where (c.webhook_id, c.span, c.status, c.start, c.event_type, c.day)
+        = (counts.webhook_id, counts.span, counts.status, counts.start, counts.event_type, counts.day);
+    end if;
+  end loop;
+  return cardinality(changes);
+end $function$;
+
+CREATE OR REPLACE FUNCTION webhooks.minute_of_delivery(id text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 5, 1)) - 1)::bigint << 45) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 6, 1)) - 1)::bigint << 40) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 7, 1)) - 1)::bigint << 35) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 8, 1)) - 1)::bigint << 30) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 9, 1)) - 1)::bigint << 25) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 10, 1)) - 1)::bigint << 20) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 11, 1)) - 1)::bigint << 15) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 12, 1)) - 1)::bigint << 10) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 13, 1)) - 1)::bigint << 5) +
+    ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, 14, 1)) - 1)::bigint << 0)) / 60000
+$function$;
