@@ -115,3 +115,53 @@ create table webhooks (
   constraint webhooks_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id)
 );
 CREATE INDEX webhooks_of_merchant ON gateway.webhooks USING btree (merchant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+
+create view merchant_ids as
+ SELECT id
+   FROM merchants;
+
+create view newest_clock_confirmation as
+ SELECT id,
+    confirmed_at,
+    ahead_ms
+   FROM clock_confirmations
+  ORDER BY id DESC
+ LIMIT 1;
+
+create view webhook_endpoints as
+ SELECT id,
+    merchant_id,
+    url,
+    events,
+    is_enabled,
+    secret_box,
+    previous_secret_box,
+    previous_secret_until,
+    older_secret_box,
+    older_secret_until,
+    updated_at,
+    xmin::text AS version
+   FROM webhooks
+  WHERE deleted_at IS NULL;
+
+CREATE OR REPLACE FUNCTION gateway.disable_webhooks(ids text[], reason text, disabled_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update gateway.webhooks set is_enabled = false, disabled_reason = reason, updated_at = disabled_at where id in (
+    select id from gateway.webhooks where id = any (ids) and is_enabled order by id for update)
+$function$;
+revoke execute on function disable_webhooks(text[],text,timestamp with time zone) from public;
+
+CREATE OR REPLACE FUNCTION gateway.lock_webhooks(merchant_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform from gateway.webhooks where merchant_id = any (merchant_ids) and deleted_at is null order by id for share;
+end $function$;
+revoke execute on function lock_webhooks(text[]) from public;

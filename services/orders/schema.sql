@@ -75,6 +75,26 @@ create table parked_streams (
   constraint parked_streams_pkey PRIMARY KEY (subscription, stream)
 );
 
+create view api_order_counts as
+ SELECT merchant_id,
+    day,
+    status,
+    currency,
+    n
+   FROM order_counts;
+
+create view api_orders as
+ SELECT id,
+    merchant_id,
+    external_reference_id,
+    status,
+    currency,
+    created_at,
+    revision,
+    deleted,
+    resource
+   FROM orders;
+
 CREATE OR REPLACE FUNCTION orders.count_orders()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -288,6 +288,66 @@ create table unshown_addresses (
 );
 CREATE INDEX unshown_addresses_by_index ON payments.unshown_addresses USING btree (account, index);
 
+create view api_chains as
+ SELECT network,
+    height
+   FROM chain_cursors;
+
+create view api_payment_counts as
+ SELECT merchant_id,
+    day,
+    status,
+    currency,
+    payment_rail,
+    n
+   FROM payment_counts;
+
+create view api_payments as
+ SELECT id,
+    merchant_id,
+    order_id,
+    status,
+    currency,
+    payment_rail,
+    created_at,
+    deleted,
+    resource
+   FROM payments;
+
+create view api_refund_counts as
+ SELECT merchant_id,
+    day,
+    currency,
+    n
+   FROM refund_counts;
+
+create view api_refunds as
+ SELECT id,
+    payment_id,
+    merchant_id,
+    order_id,
+    currency,
+    created_at,
+    resource
+   FROM refunds;
+
+create view api_transfers as
+ SELECT network,
+    id,
+    required,
+    height
+   FROM chain_transfers;
+
+create view newest_blocks as
+ SELECT network,
+    block_lag_ms::double precision AS lag_ms,
+    block_lead_ms::double precision AS lead_ms,
+    ( SELECT max((node.value ->> 'time'::text)::timestamp with time zone) AS max
+           FROM jsonb_array_elements(chain_cursors.nodes) node(value)
+          WHERE (node.value ->> 'isUsed'::text)::boolean) AS "time"
+   FROM chain_cursors
+  WHERE block_lag_ms IS NOT NULL AND block_lead_ms IS NOT NULL;
+
 CREATE OR REPLACE FUNCTION payments.count_payments()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -139,6 +139,46 @@ create table uncounted_days (
   constraint uncounted_days_pkey PRIMARY KEY (day)
 );
 
+create view api_attempts as
+ SELECT delivery_id,
+    day,
+    number,
+    started_at,
+    duration_ms,
+    outcome,
+    status_code,
+    error,
+    response
+   FROM attempts;
+
+create view api_deliveries as
+ SELECT d.id,
+    d.day,
+    d.webhook_id,
+    d.event_id,
+    d.event_type,
+    d.status,
+    d.attempts,
+    d.next_attempt_at,
+    d.updated_at,
+    e.body
+   FROM deliveries d
+     LEFT JOIN events e ON e.id = d.event_id AND e.day = d.day;
+
+create view api_replays as
+ SELECT id,
+    webhook_id,
+    from_at,
+    to_at,
+    event_types,
+    events,
+    deferred,
+    reached_order,
+    created_at,
+    finished_at,
+    canceled_at
+   FROM replays;
+
 CREATE OR REPLACE FUNCTION webhooks.correct_delivery_counts(wanted_day date)
  RETURNS bigint
  LANGUAGE sql
@@ -292,8 +332,8 @@ begin
   perform webhooks.lock_orders(order_ids);
   select coalesce(array_agg(known.merchant_id), '{}') into outdated from unnest(merchants, versions) as known (merchant_id, version)
   where known.version <> (
-    select coalesce(string_agg(w.id || ' ' || w.xmin, ',' order by w.id collate "C"), '')
-    from gateway.webhooks w where w.merchant_id = known.merchant_id and w.deleted_at is null
+    select coalesce(string_agg(w.id || ' ' || w.version, ',' order by w.id collate "C"), '')
+    from gateway.webhook_endpoints w where w.merchant_id = known.merchant_id
   );
   return query select null::text, null::bigint, null::bool, merchant_id from unnest(outdated) as merchant_id;
   return query
@@ -331,7 +371,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION webhooks.list_deliveries(wanted_webhook text, wanted_type text, wanted_status text, from_id text, to_id text, after_id text, ascending boolean, skipped integer, size integer)
  RETURNS TABLE(total bigint, delivery deliveries)
  LANGUAGE plpgsql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
 AS $function$
@@ -438,6 +479,7 @@ begin
     using total, days, from_ids, to_ids, array(select distinct unnest(days)), wanted_webhook, wanted_type, statuses,
       last_rank - first_rank, first_rank - rank_of_minutes;
 end $function$;
+revoke execute on function list_deliveries(text,text,text,text,text,text,boolean,integer,integer) from public;
 
 CREATE OR REPLACE FUNCTION webhooks.lock_orders(order_ids text[])
  RETURNS void

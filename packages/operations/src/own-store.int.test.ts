@@ -26,7 +26,7 @@ beforeAll(async () => {
   await migrate(pool, { schema: 'things', folder });
   rmSync(folder, { recursive: true });
   await pool.query('create schema gateway');
-  await pool.query('create table gateway.merchants (id text)');
+  await pool.query('create table gateway.merchant_ids (id text)');
 });
 afterAll(async () => {
   await pool.end();
@@ -40,7 +40,7 @@ beforeEach(async () => {
     await client.dispose();
     await server.stop();
     await store.drop();
-    await pool.query('truncate things.things, gateway.merchants');
+    await pool.query('truncate things.things, gateway.merchant_ids');
   };
 });
 afterEach(() => stop());
@@ -85,6 +85,6 @@ test('a store of an earlier version is not identified by a database that does no
   await record('a');
   await expect(requireStore('sandbox')).rejects.toThrow(/has events of merchants that the database .* does not have/);
   expect(await readStoreIdentity(client)).toBeNull();
-  await pool.query('insert into gateway.merchants values ($1)', [MERCHANT]);
+  await pool.query('insert into gateway.merchant_ids values ($1)', [MERCHANT]);
   expect(await requireStore('sandbox')).toMatchObject({ environment: 'sandbox' });
 });

@@ -70,8 +70,8 @@ const requireKnownEvents = async ({ client, db, projection }: OwnStoreOptions): 
 };
 
 const isKnownMerchant = async (db: Queryable, merchantId: unknown): Promise<boolean> => {
-  if (!(await isReadable(db, 'gateway', 'merchants'))) return false;
-  const { rowCount } = await db.query('select from gateway.merchants where id = $1', [merchantId]);
+  if (!(await isReadable(db, 'gateway', 'merchant_ids'))) return false;
+  const { rowCount } = await db.query('select from gateway.merchant_ids where id = $1', [merchantId]);
   return rowCount === 1;
 };
 

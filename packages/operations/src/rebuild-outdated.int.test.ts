@@ -69,6 +69,23 @@ test('instances that start together rebuild once, and an earlier version leaves 
   expect(await tallies.rows()).toMatchObject([{ n: 7 }]);
 });
 
+test('a published view keeps its grants, and shows the rebuilt table and what is written to it', async () => {
+  const shown = async () => (await tallies.pool.query('select id, n from tallies.api_tallies order by id')).rows;
+  const privileges = async () =>
+    (await tallies.pool.query("select relacl::text from pg_class where oid = 'tallies.api_tallies'::regclass")).rows;
+  await tallies.pool.query('grant select on tallies.api_tallies to public');
+  const granted = await privileges();
+  await tallies.tally('one', 7);
+  await tallies.pool.query('update tallies.tallies set n = 8');
+  const before = await tableId();
+  await rebuild(tallies.options());
+  expect(await tableId()).not.toBe(before);
+  expect(await shown()).toEqual([{ id: 'one', n: 7 }]);
+  await tallies.tally('one', 9);
+  expect(await shown()).toEqual([{ id: 'one', n: 9 }]);
+  expect(await privileges()).toEqual(granted);
+});
+
 test('a role that may not create tables lets the owner rebuild them', async () => {
   const role = `role_${randomBytes(6).toString('hex')}`;
   await tallies.pool.query(`create role ${role} login password 'secret'; grant usage on schema tallies to ${role}`);

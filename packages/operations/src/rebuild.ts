@@ -47,6 +47,9 @@ const swap = (
     for (const table of [...(projection.counts ?? []).map(({ name }) => name), ...projection.tables]) {
       for (const grant of await grantsOn(db, live(table), rebuilt(table))) await db.query(grant);
       const triggers = await triggersOn(db, rebuilt(table));
+      // The published views keep their names and grants, and read the rebuilt table from here on.
+      for (const { name, definition } of await viewsOn(db, rebuilt(table)))
+        await db.query(`create or replace view ${live(name)} as ${definition}`);
       await db.query(`drop table ${live(table)}`);
       await db.query(`alter table ${rebuilt(table)} set schema ${projection.schema}`);
       for (const { name, definition } of triggers) {
@@ -62,6 +65,18 @@ const triggersOn = async (db: Queryable, table: string): Promise<{ name: string;
   const { rows } = await db.query<{ name: string; definition: string }>(
     `select quote_ident(tgname) as name, pg_get_triggerdef(oid) as definition
        from pg_trigger where tgrelid = $1::regclass and not tgisinternal`,
+    [table],
+  );
+  return rows;
+};
+
+/** The views of a rebuilt table alone, as the migrations made them in the shadow schema. */
+const viewsOn = async (db: Queryable, table: string): Promise<{ name: string; definition: string }[]> => {
+  const { rows } = await db.query<{ name: string; definition: string }>(
+    `select quote_ident(view.relname) as name, pg_get_viewdef(view.oid) as definition
+       from pg_class as view where view.relkind = 'v' and exists (
+         select from pg_rewrite join pg_depend on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
+          where ev_class = view.oid and refclassid = 'pg_class'::regclass and refobjid = $1::regclass)`,
     [table],
   );
   return rows;

@@ -122,3 +122,32 @@ create table clock_confirmations (
   confirmed_by text not null,
   reason text not null
 );
+
+-- Published: other services are granted these views and functions, and no table.
+
+create view merchant_ids as select id from merchants;
+
+-- Webhooks that are not deleted. `version` changes whenever one of them changes.
+create view webhook_endpoints as
+  select id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until, older_secret_box,
+    older_secret_until, updated_at, xmin::text as version
+  from webhooks where deleted_at is null;
+
+-- Keeps the webhooks of these merchants as they are until the transaction ends. New webhooks do not wait.
+create function lock_webhooks(merchant_ids text[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform from gateway.webhooks where merchant_id = any (merchant_ids) and deleted_at is null order by id for share;
+end $$;
+
+-- Disables webhooks. Merchants can read the reason.
+create function disable_webhooks(ids text[], reason text, disabled_at timestamptz) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update gateway.webhooks set is_enabled = false, disabled_reason = reason, updated_at = disabled_at where id in (
+    select id from gateway.webhooks where id = any (ids) and is_enabled order by id for update)
+$$;
+
+revoke execute on function lock_webhooks, disable_webhooks from public;
+
+create view newest_clock_confirmation as
+  select id, confirmed_at, ahead_ms from clock_confirmations order by id desc limit 1;

@@ -32,7 +32,7 @@ test('an unavailable service is 503 with Retry-After', async () => {
 });
 
 test('a missing read model is 503', async () => {
-  await gateway.pool.query('drop table payments.payments');
+  await gateway.pool.query('drop table payments.payments cascade');
   expect((await shop.send('GET', '/v1/payments')).body).toMatchObject(UNAVAILABLE);
 });
 

@@ -77,6 +77,13 @@ create trigger count_updated after update on orders referencing old table as old
 create trigger count_deleted after delete on orders referencing old table as old_rows
   for each statement execute function count_orders();
 
+-- Published: the gateway is granted these views, and no table.
+
+-- Deleted orders are among them, without `resource`.
+create view api_orders as
+  select id, merchant_id, external_reference_id, status, currency, created_at, revision, deleted, resource from orders;
+create view api_order_counts as select merchant_id, day, status, currency, n from order_counts;
+
 -- By source of exchange rates: the last price of a currency in US dollars that was accepted.
 create table accepted_prices (
   currency text not null,

@@ -134,6 +134,15 @@ create trigger count_updated after update on refunds referencing old table as ol
 create trigger count_deleted after delete on refunds referencing old table as old_rows
   for each statement execute function count_refunds();
 
+-- Published: other services are granted these views and those on chains below, and no table.
+
+-- Deleted payments are among them, without `resource`.
+create view api_payments as
+  select id, merchant_id, order_id, status, currency, payment_rail, created_at, deleted, resource from payments;
+create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, n from payment_counts;
+create view api_refunds as select id, payment_id, merchant_id, order_id, currency, created_at, resource from refunds;
+create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
+
 -- Addresses and references: where an order can be paid.
 
 -- One row per order and network or provider. A read model, built from the events of orders. The row of a deleted order keeps where the
@@ -359,6 +368,18 @@ create table chain_rescans (
   found bigint not null default 0,
   finished_at timestamptz
 );
+
+-- Published: how far each network was read, and the depth of transfers.
+create view api_chains as select network, height from chain_cursors;
+create view api_transfers as select network, id, required, height from chain_transfers;
+
+-- Published: the times of the newest blocks, with which each service compares its clock. `time` is null until a node showed one. `lag_ms` and
+-- `lead_ms` are how far it may be behind and ahead.
+create view newest_blocks as
+  select network, block_lag_ms::float8 as lag_ms, block_lead_ms::float8 as lead_ms, (
+      select max((node ->> 'time')::timestamptz) from jsonb_array_elements(nodes) as node where (node ->> 'isUsed')::boolean
+    ) as time
+  from chain_cursors where block_lag_ms is not null and block_lead_ms is not null;
 
 -- The comparison of the two books (ADR 37).
 

@@ -5,9 +5,9 @@ grant select, insert, update, delete on all tables in schema payments to cpg_pay
 revoke insert, update, delete on migrations, environment_stamp from cpg_payments;
 
 -- Payments, refunds, lists of them, and what the page of a payment shows of its chain.
-grant select on payments, payment_counts, refunds, refund_counts, chain_transfers to cpg_gateway;
+grant select on api_payments, api_payment_counts, api_refunds, api_refund_counts, api_chains, api_transfers to cpg_gateway;
 
 -- The times of the newest blocks, which each service compares its clock with.
-grant select on chain_cursors to cpg_gateway, cpg_orders, cpg_webhook_dispatcher;
+grant select on newest_blocks to cpg_gateway, cpg_orders, cpg_webhook_dispatcher;
 
 grant execute on function record_projection_version to cpg_payments;

@@ -198,8 +198,8 @@ begin
   perform webhooks.lock_orders(order_ids);
   select coalesce(array_agg(known.merchant_id), '{}') into outdated from unnest(merchants, versions) as known (merchant_id, version)
   where known.version <> (
-    select coalesce(string_agg(w.id || ' ' || w.xmin, ',' order by w.id collate "C"), '')
-    from gateway.webhooks w where w.merchant_id = known.merchant_id and w.deleted_at is null
+    select coalesce(string_agg(w.id || ' ' || w.version, ',' order by w.id collate "C"), '')
+    from gateway.webhook_endpoints w where w.merchant_id = known.merchant_id
   );
   return query select null::text, null::bigint, null::bool, merchant_id from unnest(outdated) as merchant_id;
   return query
@@ -410,7 +410,8 @@ end $$;
 create function list_deliveries(
   wanted_webhook text, wanted_type text, wanted_status text, from_id text, to_id text, after_id text, ascending bool, skipped int, size int
 ) returns table (total bigint, delivery webhooks.deliveries)
-language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   statuses constant text[] := case when wanted_status is null then '{pending,delivered,failed}' else array[wanted_status] end;
   changed_minutes bigint[];
@@ -514,3 +515,16 @@ begin
     using total, days, from_ids, to_ids, array(select distinct unnest(days)), wanted_webhook, wanted_type, statuses,
       last_rank - first_rank, first_rank - rank_of_minutes;
 end $$;
+
+revoke execute on function list_deliveries from public;
+
+-- Published: the gateway is granted these views and `list_deliveries`, and no table.
+
+-- The body is null once it is deleted.
+create view api_deliveries as
+  select d.id, d.day, d.webhook_id, d.event_id, d.event_type, d.status, d.attempts, d.next_attempt_at, d.updated_at, e.body
+  from deliveries as d left join events as e on e.id = d.event_id and e.day = d.day;
+create view api_attempts as
+  select delivery_id, day, number, started_at, duration_ms, outcome, status_code, error, response from attempts;
+create view api_replays as
+  select id, webhook_id, from_at, to_at, event_types, events, deferred, reached_order, created_at, finished_at, canceled_at from replays;

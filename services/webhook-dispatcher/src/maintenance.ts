@@ -97,7 +97,8 @@ const countFailingTime = ({ pool }: MaintenanceOptions, ranMs: number) =>
     `update webhooks.failing f set changed_at = seen.updated_at,
        failed_ms = case when f.changed_at is distinct from seen.updated_at then 0 else f.failed_ms + $1 end
      from (
-       select known.webhook_id, w.updated_at from webhooks.failing known join gateway.webhooks w on w.id = known.webhook_id
+       select known.webhook_id, w.updated_at
+       from webhooks.failing known join gateway.webhook_endpoints w on w.id = known.webhook_id
        order by known.webhook_id for update of known
      ) as seen where f.webhook_id = seen.webhook_id`,
     [ranMs],
@@ -108,7 +109,8 @@ const countFailingTime = ({ pool }: MaintenanceOptions, ranMs: number) =>
 const disableFailing = async ({ pool, webhooks, disableAfterMs, endsBy, log }: MaintenanceOptions): Promise<void> => {
   const at = endsBy();
   const { rows } = await pool.query<{ webhook_id: string; since: Date; attempts: string }>(
-    `select f.webhook_id, f.since, f.attempts from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id
+    `select f.webhook_id, f.since, f.attempts
+     from webhooks.failing f join gateway.webhook_endpoints w on w.id = f.webhook_id
      where w.is_enabled and f.failed_ms >= $1 and f.attempts >= $2 and f.last_at between $3 and $4`,
     [disableAfterMs, FAILURES_TO_DISABLE, new Date(at.getTime() - LAST_FAILURE_WITHIN_MS), at],
   );
@@ -121,7 +123,7 @@ const disableFailing = async ({ pool, webhooks, disableAfterMs, endsBy, log }: M
   await pool.query(
     `delete from webhooks.failing where webhook_id in (
        select webhook_id from webhooks.failing f where f.since = 'infinity' or not exists (
-         select from gateway.webhooks w where w.id = f.webhook_id and w.is_enabled and w.deleted_at is null)
+         select from gateway.webhook_endpoints w where w.id = f.webhook_id and w.is_enabled)
        order by webhook_id for update)`,
   );
 };

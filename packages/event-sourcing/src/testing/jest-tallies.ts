@@ -11,6 +11,7 @@ import type { Projection } from '../projection/projection.ts';
 const MIGRATION = `
 create table tallies (id text primary key, n int not null, revision bigint not null, deleted boolean not null default false, seen_by text);
 create index tallies_by_n on tallies (n) where not deleted;
+create view api_tallies as select id, n from tallies where not deleted;
 create table checkpoints (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric,
   store_id text, event_id text, event_stream text, event_position numeric, retired_at timestamptz);
 create table parked_streams (subscription text, stream text, revision bigint, event_id text, event_type text, reason text,

@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { createLogger } from '../log/logger.ts';
 import type { OtherClock, OwnClocks } from '../clock/guard.ts';
 import { databaseClocks } from './clocks.ts';
+import { migrate } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { testDatabase } from './testing/database.ts';
 
+const SERVICES = join(import.meta.dirname, '../../../../services');
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -23,15 +26,11 @@ afterEach(async () => {
 
 const clockOf = (name: OtherClock['name']) => databaseClocks(pool).clocks.find((clock) => clock.name === name)!;
 
-const createChains = () =>
-  pool.query(
-    `create schema payments;
-     create table payments.chain_cursors (network text primary key, nodes jsonb, block_lag_ms bigint, block_lead_ms bigint)`,
-  );
+const createChains = () => migrate(pool, { schema: 'payments', folder: join(SERVICES, 'payments/migrations') });
 /** A node shows a block of so many milliseconds ago. */
 const show = (network: string, agoMs: number, [lagMs, leadMs]: readonly [number, number] = [3 * MINUTE, 15_000]) =>
   pool.query(
-    `insert into payments.chain_cursors values ($1, $2, $3, $4)
+    `insert into payments.chain_cursors (network, nodes, block_lag_ms, block_lead_ms) values ($1, $2, $3, $4)
      on conflict (network) do update set nodes = excluded.nodes`,
     [
       network,
@@ -91,15 +90,13 @@ test('a chain whose node is behind does not hide one that is current, and the mo
 });
 
 test("an operator's word is the newest row, and counts for a start within a day", async () => {
-  await pool.query(
-    `create schema gateway;
-     create table gateway.clock_confirmations (id bigint generated always as identity, confirmed_at timestamptz, ahead_ms bigint)`,
-  );
+  await migrate(pool, { schema: 'gateway', folder: join(SERVICES, 'gateway/migrations') });
   const insert = (at: string, aheadMs: number) =>
-    pool.query('insert into gateway.clock_confirmations (confirmed_at, ahead_ms) values (now() + $1::interval, $2)', [
-      at,
-      aheadMs,
-    ]);
+    pool.query(
+      `insert into gateway.clock_confirmations (confirmed_at, ahead_ms, confirmed_by, reason)
+       values (now() + $1::interval, $2, 'operator', 'test')`,
+      [at, aheadMs],
+    );
   const read = () => databaseClocks(pool).readConfirmation!(own);
   await insert('-1 minute', HOUR);
   await insert('-2 days', 0);

@@ -74,17 +74,10 @@ const chainClock = (db: Queryable): OtherClock => {
 /** The newest blocks of the networks whose blocks come at known intervals. */
 export const newestBlocks = (db: Queryable): Promise<NewestBlock[]> => ignoringAbsence(queryBlocks(db));
 
-// Reads the columns through JSON: payments may not be upgraded yet.
 const queryBlocks = async (db: Queryable): Promise<NewestBlock[]> => {
   const { rows } = await db.query<NewestBlock>({
     name: 'newest-blocks',
-    text: `select * from (
-             select network, (to_jsonb(row) ->> 'block_lag_ms')::float8 as lag_ms,
-               (to_jsonb(row) ->> 'block_lead_ms')::float8 as lead_ms,
-               (select max((node ->> 'time')::timestamptz) from jsonb_array_elements(row.nodes) as node
-                where (node ->> 'isUsed')::boolean) as time
-             from payments.chain_cursors as row) as newest
-           where lag_ms is not null and lead_ms is not null`,
+    text: 'select network, lag_ms, lead_ms, time from payments.newest_blocks',
   });
   return rows;
 };
@@ -98,7 +91,7 @@ const confirmations =
           name: 'clock-confirmation',
           text: `select id, clock_timestamp() + ahead_ms * interval '1 ms' as "right",
                    clock_timestamp() between confirmed_at and confirmed_at + interval '1 day' as is_recent
-                 from gateway.clock_confirmations order by id desc limit 1`,
+                 from gateway.newest_clock_confirmation`,
         })
         .then(({ rows }) => rows),
     );

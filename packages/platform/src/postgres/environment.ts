@@ -63,7 +63,7 @@ export const stampsOf = async (db: Queryable): Promise<{ schema: string; environ
   return stamps;
 };
 
-const READABLE = `c.relkind in ('r', 'p') and has_schema_privilege(n.oid, 'usage') and has_any_column_privilege(c.oid, 'select')`;
+const READABLE = `c.relkind in ('r', 'p', 'v') and has_schema_privilege(n.oid, 'usage') and has_any_column_privilege(c.oid, 'select')`;
 
 const stampOf = async (db: Queryable, schema: string): Promise<string | null> => {
   const { rows } = await db.query<{ environment: string }>(`select environment from ${schema}.${STAMP}`);
@@ -98,7 +98,7 @@ const requireMatchingKeys = async (db: Queryable, environment: Environment): Pro
   );
 };
 
-/** Whether a table exists and this user may read it. */
+/** Whether a table or view exists and this user may read it. */
 export const isReadable = async (db: Queryable, schema: string, table: string): Promise<boolean> => {
   const { rowCount } = await db.query(
     `select from pg_class c join pg_namespace n on n.oid = c.relnamespace

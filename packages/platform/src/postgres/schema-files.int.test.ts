@@ -20,7 +20,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-// The gateway first: functions of the dispatcher read one of its views.
 test.each([
   ['gateway', 'gateway'],
   ['orders', 'orders'],

@@ -5,7 +5,7 @@ export const chainHeights = async (db: Queryable): Promise<string> => {
   const { rows } = await db.query<{ heights: string | null }>({
     name: 'chain-heights',
     text: `select string_agg(network || ' ' || coalesce(height::text, ''), ',' order by network) as heights
-           from payments.chain_cursors`,
+           from payments.api_chains`,
   });
   return rows[0]?.heights ?? '';
 };

@@ -4,7 +4,7 @@ import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 export const isDeleted = async (db: Queryable, merchantId: string, resourceId: string): Promise<boolean> => {
   const text = resourceId.startsWith('whk_')
     ? 'select from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is not null'
-    : 'select from orders.orders where id = $1 and merchant_id = $2 and deleted';
+    : 'select from orders.api_orders where id = $1 and merchant_id = $2 and deleted';
   const { rowCount } = await db.query(text, [resourceId, merchantId]);
   return rowCount === 1;
 };
@@ -24,7 +24,7 @@ export const deleteResponsesOf = async (db: Queryable, merchantId: string, resou
 export const recordOrderDeletion = async (db: Queryable, merchantId: string, orderId: string): Promise<void> => {
   await db.query(
     `insert into gateway.order_deletions (order_id, merchant_id)
-     select id, merchant_id from orders.orders where id = $1 and merchant_id = $2 and not deleted
+     select id, merchant_id from orders.api_orders where id = $1 and merchant_id = $2 and not deleted
      on conflict (order_id) do update set started_at = now()`,
     [orderId, merchantId],
   );
@@ -33,7 +33,7 @@ export const recordOrderDeletion = async (db: Queryable, merchantId: string, ord
 /** Whether the merchant deleted this order by a request that may have got no answer, within the last two days. */
 export const isDeletionUnanswered = async (db: Queryable, merchantId: string, orderId: string): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `select from gateway.order_deletions d join orders.orders o on o.id = d.order_id
+    `select from gateway.order_deletions d join orders.api_orders o on o.id = d.order_id
       where d.order_id = $1 and d.merchant_id = $2 and o.merchant_id = $2 and o.deleted`,
     [orderId, merchantId],
   );
@@ -67,7 +67,7 @@ const ABANDONED_AFTER = '2 days';
 export const completeCrashedDeletions = async (pool: Pool, endsBy: Date): Promise<number> => {
   const { rows } = await pool.query<{ order_id: string; merchant_id: string }>(
     `select d.order_id, d.merchant_id
-       from gateway.order_deletions d join orders.orders o on o.id = d.order_id and o.merchant_id = d.merchant_id
+       from gateway.order_deletions d join orders.api_orders o on o.id = d.order_id and o.merchant_id = d.merchant_id
       where o.deleted and not d.completed limit 1000`,
   );
   for (const { order_id: orderId, merchant_id: merchantId } of rows)
@@ -81,8 +81,9 @@ export const completeCrashedDeletions = async (pool: Pool, endsBy: Date): Promis
 
 /** The order of a payment; null for an unknown payment. */
 export const orderIdOfPayment = async (db: Queryable, paymentId: string): Promise<string | null> => {
-  const { rows } = await db.query<{ order_id: string | null }>('select order_id from payments.payments where id = $1', [
-    paymentId,
-  ]);
+  const { rows } = await db.query<{ order_id: string | null }>(
+    'select order_id from payments.api_payments where id = $1',
+    [paymentId],
+  );
   return rows[0]?.order_id ?? null;
 };

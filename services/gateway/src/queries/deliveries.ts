@@ -46,9 +46,7 @@ export interface AttemptsQuery {
   readonly cursor?: string | undefined;
 }
 
-const COLUMNS = 'webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at';
-
-/** One page of a webhook's deliveries, from the dispatcher's tables. */
+/** One page of a webhook's deliveries, from the dispatcher. */
 export const listDeliveries = async (
   db: Queryable,
   webhookId: string,
@@ -57,7 +55,7 @@ export const listDeliveries = async (
   const { from_date: from, to_date: to } = list;
   const [fromId, toId] = [from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)];
   const query = {
-    table: 'webhooks.deliveries',
+    table: 'webhooks.api_deliveries',
     owner: ['webhook_id', webhookId] as const,
     filters: Object.entries({ status, event_type }),
     list,
@@ -85,9 +83,8 @@ export const deliveryById = async (
 ): Promise<DeliveryWithAttempts | null> => {
   const after = cursor === undefined ? null : attemptBefore(cursor);
   const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
-    `select d.id, ${COLUMNS.replaceAll(/\w+/g, 'd.$&')}, d.day::text, e.body
-       from webhooks.deliveries d left join webhooks.events e on e.id = d.event_id and e.day = d.day
-      where d.webhook_id = $1 and d.id = $2`,
+    `select id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at, day::text, body
+       from webhooks.api_deliveries where webhook_id = $1 and id = $2`,
     [webhookId, id],
   );
   const [row] = rows;
@@ -96,7 +93,7 @@ export const deliveryById = async (
     name: 'attempts of a delivery',
     text: `select number, outcome, started_at, duration_ms, status_code, error, response,
          (extract(epoch from started_at) * 1000000)::bigint::text as started_at_us
-       from webhooks.attempts where delivery_id = $1 and day = $2
+       from webhooks.api_attempts where delivery_id = $1 and day = $2
          and started_at > 'epoch'::timestamptz + coalesce($3::bigint, -1) * interval '1 microsecond'
        order by started_at limit $4`,
     values: [id, row.day, after, limit + 1],

@@ -87,7 +87,7 @@ export const findRequest = async (
 /** Whether the order, whose id is derived from an Idempotency-Key, was created while the key is kept. */
 export const isOrderCreatedBy = async (db: Queryable, orderId: string, endsBy: Date): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `select from orders.orders where id = $1 and created_at > least(now(), $2) - interval '${RETENTION}'`,
+    `select from orders.api_orders where id = $1 and created_at > least(now(), $2) - interval '${RETENTION}'`,
     [orderId, endsBy],
   );
   return rowCount === 1;

@@ -26,7 +26,7 @@ const MERCHANT = `join gateway.merchants m on m.id = o.merchant_id
 export const orderPage = async (db: Queryable, merchantId: string, orderId: string): Promise<OrderPage | null> => {
   const { rows } = await db.query<OrderPageRow>({
     name: 'order-page',
-    text: `select ${COLUMNS} from orders.orders o ${MERCHANT}
+    text: `select ${COLUMNS} from orders.api_orders o ${MERCHANT}
            where o.id = $1 and o.merchant_id = $2 and not o.deleted`,
     values: [orderId, merchantId],
   });
@@ -41,7 +41,7 @@ export const changedOrderPages = async (
   const { rows } = await db.query<OrderPageRow>({
     name: 'changed-order-pages',
     text: `select ${COLUMNS} from unnest($1::text[], $2::bigint[]) as known (id, revision)
-           join orders.orders o on o.id = known.id ${MERCHANT} where o.revision <> known.revision`,
+           join orders.api_orders o on o.id = known.id ${MERCHANT} where o.revision <> known.revision`,
     values: [[...known.keys()], [...known.values()]],
   });
   return new Map(rows.map((row) => [row.id, fromRow(row)]));

@@ -15,17 +15,17 @@ export const listOrders = async (
   { status, external_reference_id, currency, ...list }: ListQuery & OrderFilters,
 ): Promise<Page<Order>> =>
   selectResources<Order>(db, {
-    table: 'orders.orders',
+    table: 'orders.api_orders',
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
     filters: Object.entries({ status, external_reference_id, currency }),
     list,
-    counts: { name: 'orders.order_counts', keys: ['status', 'currency'] },
+    counts: { name: 'orders.api_order_counts', keys: ['status', 'currency'] },
   });
 
 export const orderById = async (db: Queryable, merchantId: string, id: string): Promise<Order | null> => {
   const { rows } = await db.query<{ resource: Order }>(
-    'select resource from orders.orders where id = $1 and merchant_id = $2 and not deleted',
+    'select resource from orders.api_orders where id = $1 and merchant_id = $2 and not deleted',
     [id, merchantId],
   );
   return rows[0]?.resource ?? null;
@@ -40,7 +40,7 @@ export interface OwnedOrder {
 /** The merchant and rails of an order; null when the order does not exist or is deleted. */
 export const ownedOrder = async (db: Queryable, id: string): Promise<OwnedOrder | null> => {
   const { rows } = await db.query<{ merchant_id: string; resource: Order }>(
-    'select merchant_id, resource from orders.orders where id = $1 and not deleted',
+    'select merchant_id, resource from orders.api_orders where id = $1 and not deleted',
     [id],
   );
   if (!rows[0]) return null;

@@ -15,16 +15,16 @@ export const listRefunds = async (
   { payment_id, order_id, currency, ...list }: ListQuery & RefundFilters,
 ): Promise<Page<Refund>> =>
   selectResources<Refund>(db, {
-    table: 'payments.refunds',
+    table: 'payments.api_refunds',
     owner: ['merchant_id', merchantId],
     filters: Object.entries({ payment_id, order_id, currency }),
     list,
-    counts: { name: 'payments.refund_counts', keys: ['currency'] },
+    counts: { name: 'payments.api_refund_counts', keys: ['currency'] },
   });
 
 export const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
   const { rows } = await db.query<{ resource: Refund }>(
-    'select resource from payments.refunds where id = $1 and merchant_id = $2',
+    'select resource from payments.api_refunds where id = $1 and merchant_id = $2',
     [id, merchantId],
   );
   return rows[0]?.resource ?? null;

@@ -20,10 +20,10 @@ type ReplayedWebhook = Pick<Webhook, 'id' | 'is_enabled'>;
 
 const COLUMNS = 'from_at, to_at, event_types, events, deferred, reached_order, finished_at, canceled_at';
 
-/** One page of a webhook's replays, from the dispatcher's table. */
+/** One page of a webhook's replays, from the dispatcher. */
 export const listReplays = async (db: Queryable, webhook: ReplayedWebhook, list: ListQuery): Promise<Page<Replay>> => {
   const page = await selectPage<ReplayRow>(db, {
-    table: 'webhooks.replays',
+    table: 'webhooks.api_replays',
     columns: COLUMNS.split(', '),
     owner: ['webhook_id', webhook.id],
     filters: [],
@@ -34,7 +34,7 @@ export const listReplays = async (db: Queryable, webhook: ReplayedWebhook, list:
 
 export const replayById = async (db: Queryable, webhook: ReplayedWebhook, id: string): Promise<Replay | null> => {
   const { rows } = await db.query<ReplayRow>(
-    `select id, created_at, ${COLUMNS} from webhooks.replays where webhook_id = $1 and id = $2`,
+    `select id, created_at, ${COLUMNS} from webhooks.api_replays where webhook_id = $1 and id = $2`,
     [webhook.id, id],
   );
   return rows[0] ? resourceOf(rows[0], webhook) : null;

@@ -19,8 +19,8 @@ export const transferDepths = async (db: Queryable, refs: readonly TransferRef[]
     text: `select network, id, required,
              case when transfer.height is null then 0 else greatest(0, cursor.height - transfer.height + 1) end as confirmations
            from unnest($1::text[], $2::text[]) as wanted (network, id)
-           join payments.chain_transfers as transfer using (network, id)
-           join payments.chain_cursors as cursor using (network)`,
+           join payments.api_transfers as transfer using (network, id)
+           join payments.api_chains as cursor using (network)`,
     values: [refs.map(({ network }) => network), refs.map(({ id }) => id)],
   });
   return rows.map((row) => ({ ...row, confirmations: Number(row.confirmations) }));

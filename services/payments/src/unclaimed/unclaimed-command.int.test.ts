@@ -12,8 +12,8 @@ let payments: PaymentsService;
 
 beforeAll(async () => {
   payments = await startPayments();
-  await payments.pool.query('create schema gateway; create table gateway.merchants (id text primary key)');
-  await payments.pool.query('insert into gateway.merchants values ($1)', [MERCHANT]);
+  await payments.pool.query('create schema gateway; create table gateway.merchant_ids (id text primary key)');
+  await payments.pool.query('insert into gateway.merchant_ids values ($1)', [MERCHANT]);
 });
 afterAll(() => payments.stop());
 

@@ -136,9 +136,9 @@ const ownerIn = async (
   const merchantId = options.merchant!;
   if (!MerchantId.safeParse(merchantId).success || merchantId === UNCLAIMED_MERCHANT)
     throw refused(`${merchantId} is not the id of a merchant`);
-  if (!(await isReadable(db, 'gateway', 'merchants')))
-    throw refused('the user in DATABASE_URL cannot read gateway.merchants: use one that can, to check the merchant');
-  const { rowCount } = await db.query('select from gateway.merchants where id = $1', [merchantId]);
+  if (!(await isReadable(db, 'gateway', 'merchant_ids')))
+    throw refused('the user in DATABASE_URL cannot read gateway.merchant_ids: use one that can, to check the merchant');
+  const { rowCount } = await db.query('select from gateway.merchant_ids where id = $1', [merchantId]);
   if (rowCount !== 1) throw refused(`there is no merchant ${merchantId}`);
   return { merchantId };
 };

@@ -136,8 +136,6 @@ test('is signed with three secrets after two rotations, each until its own end',
   const { consume } = await system.start();
   const { id, merchantId, secret: oldest } = await system.webhook(receiver.url);
   const [older, current] = [newSecret(), newSecret()];
-  await system.pool.query(`alter table gateway.webhooks
-    add column older_secret_box text, add column older_secret_until timestamptz`);
   await system.pool.query(
     `update gateway.webhooks set older_secret_box = secret_box, previous_secret_box = $1, secret_box = $2,
        older_secret_until = now() + interval '1 hour', previous_secret_until = now() + interval '1 day'`,

@@ -17,7 +17,7 @@ export const failDeliveriesOfWebhook = (
     const { rows } = await db.query<{ day: string; event_id: string }>(
       `delete from webhooks.queue where position in (
          select position from webhooks.queue where webhook_id = $1 and leased_by is null and ($2 or not is_test)
-           and not exists (select from gateway.webhooks w where w.id = $1 and w.is_enabled and w.deleted_at is null)
+           and not exists (select from gateway.webhook_endpoints w where w.id = $1 and w.is_enabled)
          order by webhook_id, due_at limit $3 for update skip locked
        ) returning day::text, event_id`,
       [webhookId, withTests, limit],

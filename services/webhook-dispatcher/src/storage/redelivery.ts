@@ -13,7 +13,7 @@ export const redeliver = (
     const { rows } = await db.query<RepeatedEvent & { is_enabled: boolean }>(
       `select d.day::text, e.id, e.type, e.order_id, octet_length(e.body) as bytes, e.is_test, w.is_enabled
        from webhooks.deliveries d
-       join gateway.webhooks w on w.id = d.webhook_id and w.deleted_at is null
+       join gateway.webhook_endpoints w on w.id = d.webhook_id
        left join webhooks.events e on e.id = d.event_id and e.day = d.day
        where d.webhook_id = $1 and d.id = $2`,
       [webhookId, deliveryId],

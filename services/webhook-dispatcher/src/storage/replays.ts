@@ -92,13 +92,13 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
        select id from webhooks.replays
        where finished_at is null and (retry_at <= $2 or retry_at > $2::timestamptz + $3 * interval '1 ms')
          and not exists (
-           select from gateway.webhooks w where w.id = webhook_id and not w.is_enabled and w.deleted_at is null)
+           select from gateway.webhook_endpoints w where w.id = webhook_id and not w.is_enabled)
          and (leased_by is null or leased_by = $1 or not exists (
            select from webhooks.instances i where i.id = leased_by and i.expires_at > now()
              and i.expires_at <= now() + interval '${LONGEST_LEASE}'))
        order by stepped_at <= $2, stepped_at limit 1 for update skip locked
      ) returning *, not exists (
-       select from gateway.webhooks w where w.id = webhook_id and w.deleted_at is null
+       select from gateway.webhook_endpoints w where w.id = webhook_id
      ) as is_webhook_deleted`,
     [holder, now, MAX_RETRY_MS],
   );
@@ -117,7 +117,7 @@ export const advanceReplay = async (
     `update webhooks.replays set leased_by = null, failures = 0, reached_order = $3, order_id = $4, order_place = $5, deferred = $6,
        finished_at = $7
      where id = $1 and leased_by = $2 and exists (
-       select from gateway.webhooks w where w.id = webhook_id and w.is_enabled and w.deleted_at is null)`,
+       select from gateway.webhook_endpoints w where w.id = webhook_id and w.is_enabled)`,
     [id, leased_by, order, within?.id, within?.place, deferred, finishedAt],
   );
   return rowCount === 1;

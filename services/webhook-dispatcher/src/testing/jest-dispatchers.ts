@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
 import { migrate, testDatabase } from '@cpg/platform/postgres';
 import { newId, secretBox, webhookRow } from '@cpg/platform';
@@ -14,15 +15,11 @@ import { createDirectory } from '../webhooks/directory.ts';
 import { testHistory } from './jest-history.ts';
 import { log } from './jest-log.ts';
 
-const GATEWAY = `
-  create schema gateway;
-  create table gateway.webhooks (
-    id text primary key, merchant_id text not null, url text not null, events text[] not null, is_enabled boolean not null,
-    disabled_reason text, secret_box text not null, previous_secret_box text, previous_secret_until timestamptz,
-    created_at timestamptz not null default now(), updated_at timestamptz, deleted_at timestamptz)`;
+const GATEWAY = { schema: 'gateway', folder: join(import.meta.dirname, '../../../gateway/migrations') };
 
 const TABLES = [
   'gateway.webhooks',
+  'gateway.merchants',
   ...['queue', 'attempts', 'deliveries', 'events', 'instances', 'failing'].map((table) => `webhooks.${table}`),
 ];
 
@@ -42,7 +39,7 @@ export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 export const dispatchers = async () => {
   const database = await testDatabase();
   const pool = openPool(database.url, { max: 10, log });
-  await pool.query(GATEWAY);
+  await migrate(pool, GATEWAY);
   await migrate(pool, MIGRATIONS);
   const closing: (() => Promise<unknown>)[] = [];
   const history = testHistory();
@@ -87,7 +84,13 @@ export const dispatchers = async () => {
       const secret = newSecret();
       const id = newId('webhook');
       await pool.query(
-        'insert into gateway.webhooks (id, merchant_id, url, events, is_enabled, secret_box) values ($1, $2, $3, $4, $5, $6)',
+        `insert into gateway.merchants (id, external_reference_id, type, payment_methods, metadata, created_at)
+         values ($1, $1, 'business', '[]', '{}', now()) on conflict do nothing`,
+        [merchantId],
+      );
+      await pool.query(
+        `insert into gateway.webhooks (id, merchant_id, url, events, is_enabled, secret_box, secret_seed, created_at)
+         values ($1, $2, $3, $4, $5, $6, 'seed', now())`,
         [id, merchantId, url, events, isEnabled, box.seal(secret, webhookRow(id))],
       );
       return { id, merchantId, secret };

@@ -69,10 +69,7 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
     },
     withLocked: (merchantIds, work) =>
       transaction(pool, async (db) => {
-        await db.query(
-          `select from gateway.webhooks where merchant_id = any($1) and deleted_at is null order by id for share`,
-          [merchantIds],
-        );
+        await db.query('select gateway.lock_webhooks($1)', [merchantIds]);
         return work(await readMerchants(db, merchantIds));
       }),
     load: async (ids, maxAgeMs = defaultMaxAgeMs) => {
@@ -80,29 +77,24 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       const outdated = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < oldest);
       if (outdated.length === 0) return;
       const { rows } = await pool.query<WebhookRow>(
-        `select ${WEBHOOK_COLUMNS} from gateway.webhooks where id = any($1) and deleted_at is null`,
+        `select ${WEBHOOK_COLUMNS} from gateway.webhook_endpoints where id = any($1)`,
         [outdated],
       );
       const found = new Map(rows.map((row) => [row.id, row]));
       for (const id of outdated) entries.put(id, found.get(id));
     },
     checkKeys: async () => {
-      // A gateway that is not upgraded yet has no `older_secret_box`.
       const { rows } = await pool.query<{ box: string }>(
         `select min(box) as box
-           from gateway.webhooks, unnest(array[secret_box, previous_secret_box, to_jsonb(webhooks) ->> 'older_secret_box']) as box
-          where deleted_at is null and box <> ''
+           from gateway.webhook_endpoints, unnest(array[secret_box, previous_secret_box, older_secret_box]) as box
+          where box <> ''
           group by split_part(box, '.', 2)`,
       );
       box.requireKeysOf(rows.map((row) => row.box));
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
-      await pool.query(
-        `update gateway.webhooks set is_enabled = false, disabled_reason = $2, updated_at = $3 where id in (
-           select id from gateway.webhooks where id = any($1) and is_enabled order by id for update)`,
-        [ids, reason, now()],
-      );
+      await pool.query('select gateway.disable_webhooks($1, $2, $3)', [ids, reason, now()]);
       for (const id of ids) {
         const row = entries.get(id)?.row;
         if (row) entries.put(id, { ...row, is_enabled: false });
@@ -149,8 +141,8 @@ const rowsOfMerchants = async (
   if (merchantIds.length === 0) return new Map();
   const { rows } = await db.query<WebhookRow & { version: string }>({
     name: 'webhooks-of-merchants',
-    text: `select ${WEBHOOK_COLUMNS}, xmin::text as version from gateway.webhooks
-      where merchant_id = any($1) and deleted_at is null order by id collate "C"`,
+    text: `select ${WEBHOOK_COLUMNS}, version from gateway.webhook_endpoints
+      where merchant_id = any($1) order by id collate "C"`,
     values: [merchantIds],
   });
   return groupBy(rows, (row) => row.merchant_id);

@@ -14,7 +14,7 @@ export interface Webhook {
   readonly keys: (now: Date) => Buffer[];
 }
 
-/** A row of `gateway.webhooks`. */
+/** A row of `gateway.webhook_endpoints`. */
 export interface WebhookRow {
   id: string;
   merchant_id: string;
@@ -28,10 +28,8 @@ export interface WebhookRow {
   older_secret_until: Date | null;
 }
 
-// Reads the newest columns through JSON: a gateway that is not upgraded yet has not added them.
 export const WEBHOOK_COLUMNS = `id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until,
-  to_jsonb(webhooks) ->> 'older_secret_box' as older_secret_box,
-  (to_jsonb(webhooks) ->> 'older_secret_until')::timestamptz as older_secret_until`;
+  older_secret_box, older_secret_until`;
 
 export const isSameRow = (a: WebhookRow, b: WebhookRow): boolean =>
   a.url === b.url &&
