@@ -75,6 +75,12 @@ create table parked_streams (
   constraint parked_streams_pkey PRIMARY KEY (subscription, stream)
 );
 
+create table projection_versions (
+  projection text not null,
+  version integer not null,
+  constraint projection_versions_pkey PRIMARY KEY (projection)
+);
+
 create view api_order_counts as
  SELECT merchant_id,
     day,
@@ -125,14 +131,3 @@ begin
   end if;
   return null;
 end $function$;
-
-CREATE OR REPLACE FUNCTION orders.record_projection_version(projected text, version integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-    begin
-      execute format('comment on table orders.%I is %L', projected, 'projection version ' || version);
-    end $function$;
-revoke execute on function record_projection_version(text,integer) from public;

@@ -244,6 +244,12 @@ CREATE TRIGGER count_deleted AFTER DELETE ON payments.payments REFERENCING OLD T
 CREATE TRIGGER count_inserted AFTER INSERT ON payments.payments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
 CREATE TRIGGER count_updated AFTER UPDATE ON payments.payments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
 
+create table projection_versions (
+  projection text not null,
+  version integer not null,
+  constraint projection_versions_pkey PRIMARY KEY (projection)
+);
+
 create table refund_counts (
   merchant_id text not null,
   day date not null,
@@ -409,17 +415,6 @@ begin
   end if;
   return null;
 end $function$;
-
-CREATE OR REPLACE FUNCTION payments.record_projection_version(projected text, version integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-    begin
-      execute format('comment on table payments.%I is %L', projected, 'projection version ' || version);
-    end $function$;
-revoke execute on function record_projection_version(text,integer) from public;
 
 CREATE OR REPLACE FUNCTION payments.refuse_earlier_payables()
  RETURNS trigger

@@ -22,7 +22,7 @@ describe('a crash', () => {
     'lock table',
     'drop table',
     'alter table',
-    'select tallies.record_projection_version',
+    'insert into tallies.projection_versions',
   ];
 
   test.each(statements)(

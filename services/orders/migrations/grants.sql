@@ -6,5 +6,3 @@ revoke insert, update, delete on migrations, environment_stamp from cpg_orders;
 
 -- Orders and lists of them.
 grant select on api_orders, api_order_counts to cpg_gateway;
-
-grant execute on function record_projection_version to cpg_orders;

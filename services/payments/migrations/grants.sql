@@ -9,5 +9,3 @@ grant select on api_payments, api_payment_counts, api_refunds, api_refund_counts
 
 -- The times of the newest blocks, which each service compares its clock with.
 grant select on newest_blocks to cpg_gateway, cpg_orders, cpg_webhook_dispatcher;
-
-grant execute on function record_projection_version to cpg_payments;

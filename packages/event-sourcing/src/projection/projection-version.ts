@@ -1,21 +1,20 @@
 import type { Queryable } from '@cpg/platform/postgres';
-import { nameOf, type Projection } from './projection.ts';
+import type { Projection } from './projection.ts';
 
-// The version is the comment on the first table, so a swap of the table changes both at once.
-const PREFIX = 'projection version ';
-
-/** The version of the projection that built its live tables; null when none is recorded, as for tables that are new or
- *  were built before versions existed. */
-export const readVersion = async (db: Queryable, projection: Projection): Promise<number | null> => {
-  const { rows } = await db.query<{ comment: string | null }>(
-    "select obj_description($1::regclass, 'pg_class') as comment",
-    [nameOf(projection)],
+/** The version of the projection that built its live tables; null when none is recorded, as for new tables. */
+export const readVersion = async (db: Queryable, { schema, tables }: Projection): Promise<number | null> => {
+  const { rows } = await db.query<{ version: number }>(
+    `select version from ${schema}.projection_versions where projection = $1`,
+    [tables[0]],
   );
-  const comment = rows[0]?.comment;
-  return comment?.startsWith(PREFIX) ? Number(comment.slice(PREFIX.length)) : null;
+  return rows[0]?.version ?? null;
 };
 
-/** Records that the current version of the projection built its live tables, with the rights of their owner. */
+/** Records that the current version of the projection built its live tables. */
 export const writeVersion = async (db: Queryable, { schema, tables, version }: Projection): Promise<void> => {
-  await db.query(`select ${schema}.record_projection_version($1, $2)`, [tables[0], version]);
+  await db.query(
+    `insert into ${schema}.projection_versions (projection, version) values ($1, $2)
+     on conflict (projection) do update set version = excluded.version`,
+    [tables[0], version],
+  );
 };

@@ -16,10 +16,7 @@ create table checkpoints (name text primary key, epoch bigint not null, commit_p
   store_id text, event_id text, event_stream text, event_position numeric, retired_at timestamptz);
 create table parked_streams (subscription text, stream text, revision bigint, event_id text, event_type text, reason text,
   parked_at timestamptz default now(), tried_at timestamptz default now(), primary key (subscription, stream));
-create function record_projection_version(projected text, version int) returns void language plpgsql as $$
-begin
-  execute format('comment on table tallies.%I is %L', projected, 'projection version ' || version);
-end $$;`;
+create table projection_versions (projection text primary key, version int not null);`;
 
 const LIVE = 'tallies.tallies';
 

@@ -191,14 +191,6 @@ test('the dispatcher alone creates and drops partitions of days, and writes to t
   expect(await codeOf(dispatcher, "select webhooks.create_partition('queue', '2030-01-31')")).toBe('P0001');
 });
 
-test('a service alone records the versions of its read models', async () => {
-  const record = "select orders.record_projection_version('orders', 7)";
-  expect(await codeOf(roles.cpg_orders, record)).toBe('allowed');
-  expect(await codeOf(roles.cpg_gateway, record)).toBe('42501');
-  const { rows } = await superuser.query("select obj_description('orders.orders'::regclass) as comment");
-  expect(rows).toEqual([{ comment: 'projection version 7' }]);
-});
-
 test('a schema that is not up to date tells its service to let the owner migrate', async () => {
   await superuser.query('begin; delete from orders.migrations; commit');
   const refusal = await prepareSchema(roles.cpg_orders, schemaOf('orders')).catch((error: unknown) => error);
