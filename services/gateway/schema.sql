@@ -55,7 +55,6 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_expiry ON gateway.idempotency_keys USING btree (expires_at);
 CREATE INDEX idempotency_keys_by_resource ON gateway.idempotency_keys USING btree (resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_of_creates ON gateway.idempotency_keys USING btree (expires_at) WHERE ((resource_id = ('ord_'::text || seed)) OR ((resource_id IS NULL) AND ((status IS NULL) OR (status < 300))));
 
 create table merchants (
   id text not null,

@@ -136,13 +136,6 @@ create table checkpoints (
   constraint checkpoints_pkey PRIMARY KEY (name)
 );
 
-create table deposit_accounts (
-  account text not null,
-  next_index bigint not null,
-  constraint deposit_accounts_pkey PRIMARY KEY (account)
-);
-CREATE TRIGGER deposit_accounts_ended BEFORE INSERT OR UPDATE ON payments.deposit_accounts FOR EACH STATEMENT EXECUTE FUNCTION refuse_reservation();
-
 create table deposit_addresses (
   order_id text not null,
   network text not null,
@@ -197,7 +190,6 @@ CREATE INDEX payables_by_account ON payments.payables USING btree (account) WHER
 CREATE INDEX payables_by_address ON payments.payables USING btree (address) WHERE (address IS NOT NULL);
 CREATE INDEX payables_by_reference ON payments.payables USING btree (reference) WHERE (reference IS NOT NULL);
 CREATE INDEX payables_of_outside_providers ON payments.payables USING btree (assigned_at) WHERE ((reference IS NOT NULL) AND (provider <> ALL (ARRAY['hosted'::text, 'sandbox'::text])));
-CREATE TRIGGER payables_of_earlier_versions BEFORE INSERT ON payments.payables FOR EACH ROW WHEN ((new.hosted IS NULL)) EXECUTE FUNCTION refuse_earlier_payables();
 
 create table payment_counts (
   merchant_id text not null,
@@ -414,20 +406,4 @@ begin
     on conflict (merchant_id, day, currency) do update set n = counted.n + excluded.n;
   end if;
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION payments.refuse_earlier_payables()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'a newer version projects payables' using errcode = '57P03';
-end $function$;
-
-CREATE OR REPLACE FUNCTION payments.refuse_reservation()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'a newer version reserves deposit addresses in the event store' using errcode = '57P03';
 end $function$;

@@ -99,10 +99,6 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
 create index idempotency_keys_by_resource on idempotency_keys (resource_id) where resource_id is not null;
--- The keys of order creates that an earlier version stored; later versions store none. `resource_id` is null where an even earlier
--- version stored the key.
-create index idempotency_keys_of_creates on idempotency_keys (expires_at)
-  where resource_id = 'ord_' || seed or (resource_id is null and (status is null or status < 300));
 
 -- Orders that a gateway is deleting, so that another one deletes their stored responses when it crashes in between.
 create table order_deletions (

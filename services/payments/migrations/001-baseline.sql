@@ -176,14 +176,6 @@ create index payables_by_account on payables (account) where account is not null
 -- For the queries of outside providers: the references of orders of an age.
 create index payables_of_outside_providers on payables (assigned_at)
   where reference is not null and provider not in ('hosted', 'sandbox');
--- Instances of earlier versions would project orders without the addresses of their pages, and reserve these addresses again. They are
--- refused until they are replaced.
-create function refuse_earlier_payables() returns trigger language plpgsql as $$
-begin
-  raise exception 'a newer version projects payables' using errcode = '57P03';
-end $$;
-create trigger payables_of_earlier_versions before insert on payables
-  for each row when (new.hosted is null) execute function refuse_earlier_payables();
 
 -- Derivation indexes that are reserved and that no order shows. A read model, built from the events of accounts and orders.
 create table reserved_indexes (
@@ -214,11 +206,8 @@ create table unshown_addresses (
 );
 create index unshown_addresses_by_index on unshown_addresses (account, index);
 
--- Addresses and references that have no event: rows of earlier versions, and of orders whose deletion record does not name them.
-create table deposit_accounts (
-  account text primary key,
-  next_index bigint not null
-);
+-- Addresses and references that may have no event: of orders whose events a restored event store lacks, and of orders whose deletion
+-- record does not name them. None of them is given out again, and money there is found for good.
 create table deposit_addresses (
   order_id text not null,
   network text not null,
@@ -237,11 +226,6 @@ create table payment_references (
   assigned_at timestamptz not null default now(),
   primary key (order_id, provider)
 );
-create function refuse_reservation() returns trigger language plpgsql as $$
-begin
-  raise exception 'a newer version reserves deposit addresses in the event store' using errcode = '57P03';
-end $$;
-create trigger deposit_accounts_ended before insert or update on deposit_accounts execute function refuse_reservation();
 
 -- Chains: what was read from them. The chain and the stream `chain-<network>` bring it back.
 

@@ -290,7 +290,7 @@ create table delivery_count_changes (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 create index delivery_count_changes_webhook on delivery_count_changes (webhook_id);
 
--- Days whose deliveries existed before the triggers did. Lists count the rows until all of these are counted.
+-- Days whose deliveries are counted again, in the background. Operators insert them (ADR 16).
 create table uncounted_days (day date primary key);
 
 create function count_delivery() returns trigger language plpgsql as $$

@@ -4,7 +4,6 @@ import type { AccountKey } from '../rails/account-key.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import type { AccountBook } from './account-book.ts';
 import { accountStream } from './account-stream.ts';
-import { keyHashOf } from './key-hash.ts';
 import { leaseIndexes, type LeaseIndexes, skipIndexes, type SkippedIndexes } from './lease-indexes.ts';
 import { unusedIndexes } from './unused-indexes.ts';
 
@@ -22,12 +21,11 @@ export type LeaseOfAccount = (book: AccountBook, network: DepositNetwork, count:
 /** The indexes of all accounts. Networks with the same key share an account. */
 export const depositAccounts = ({ client, readModel, now, nowMs }: DepositAccountsOptions): LeaseOfAccount => {
   const accounts = new Map<string, { lease: LeaseIndexes; book: AccountBook }>();
-  const start = ({ fingerprint, xpub }: DepositNetwork['account']): LeaseIndexes => {
+  const start = ({ fingerprint }: DepositNetwork['account']): LeaseIndexes => {
     const unused = unusedIndexes({
       client,
       readModel,
       account: fingerprint,
-      earlierNames: [keyHashOf(xpub)],
       addressesAt: (index) => {
         const sharing = accounts.get(fingerprint)!.book.networksOf(fingerprint);
         return [...new Set(sharing.map((network) => network.addressAt(index)))];
@@ -45,14 +43,13 @@ export const depositAccounts = ({ client, readModel, now, nowMs }: DepositAccoun
 /** Reserves every index of an account up to one that received money, for nobody. Null if it was reserved before. */
 export const skipUsedIndexes = (
   { client, readModel, now }: Omit<DepositAccountsOptions, 'nowMs'>,
-  { fingerprint, xpub }: Pick<AccountKey, 'fingerprint' | 'xpub'>,
+  { fingerprint }: Pick<AccountKey, 'fingerprint'>,
   index: number,
 ): Promise<SkippedIndexes | null> => {
   const unused = unusedIndexes({
     client,
     readModel,
     account: fingerprint,
-    earlierNames: [keyHashOf(xpub)],
     addressesAt: () => [],
   });
   return skipIndexes({ ...accountStream(client, fingerprint, now), ...unused }, index);

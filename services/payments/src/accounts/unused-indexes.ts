@@ -19,8 +19,6 @@ export interface UnusedIndexesOptions {
   readonly readModel: Queryable;
   /** The fingerprint of the account. */
   readonly account: string;
-  /** The names of the account in the tables of earlier versions. */
-  readonly earlierNames: readonly string[];
   /** The addresses of an index, on each network that uses the account. */
   readonly addressesAt: (index: number) => string[];
 }
@@ -33,7 +31,6 @@ export const unusedIndexes = ({
   client,
   readModel,
   account,
-  earlierNames,
   addressesAt,
 }: UnusedIndexesOptions): Pick<AccountOptions, 'firstIndex' | 'unusedUpTo'> => {
   const source = { client, db: readModel, projection: payableProjection(client) };
@@ -75,7 +72,7 @@ export const unusedIndexes = ({
 
   return {
     firstIndex: async (isNew) => {
-      const unrecorded = await highestUnrecordedIndex(readModel, [account, ...earlierNames]);
+      const unrecorded = await highestUnrecordedIndex(readModel, account);
       return 1 + Math.max(unrecorded, isNew ? await highestInLog() : -1);
     },
     unusedUpTo: async (revision, count) => {

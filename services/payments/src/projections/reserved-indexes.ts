@@ -51,12 +51,11 @@ export const highestAssignedIndex = async (db: Queryable, account: string): Prom
   return Number(rows[0]!.highest ?? -1);
 };
 
-/** The highest index that was handed out without an event; -1 if there is none. `names` are those of one account. */
-export const highestUnrecordedIndex = async (db: Queryable, names: readonly string[]): Promise<number> => {
+/** The highest index of an address that may have no event; -1 if there is none. */
+export const highestUnrecordedIndex = async (db: Queryable, account: string): Promise<number> => {
   const { rows } = await db.query<{ highest: string | null }>(
-    `select greatest((select max(next_index) - 1 from payments.deposit_accounts where account = any($1)),
-                     (select max(index) from payments.deposit_addresses where account = any($1))) as highest`,
-    [names],
+    'select max(index) as highest from payments.deposit_addresses where account = $1',
+    [account],
   );
   return Number(rows[0]!.highest ?? -1);
 };

@@ -5,8 +5,8 @@ import type { Logger } from '@cpg/platform';
 const EVERY_MS = 1_000;
 const BATCH = 5_000;
 
-/** Keeps the counts of deliveries until `signal` aborts: counts deliveries that are older than the triggers, and moves
- *  changes to the spans. Only one instance, the leader, does it. */
+/** Keeps the counts of deliveries until `signal` aborts: counts the days in `uncounted_days` again, and moves changes
+ *  to the spans. Only one instance, the leader, does it. */
 export const keepDeliveryCounts = async (pool: Pool, log: Logger, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const moved = await countDeliveries(pool, signal).catch((error: unknown) => {
@@ -17,7 +17,7 @@ export const keepDeliveryCounts = async (pool: Pool, log: Logger, signal: AbortS
   }
 };
 
-/** Counts one day that is not counted, and moves one batch of changes. Returns how many changes it moved. */
+/** Counts one of these days, and moves one batch of changes. Returns how many changes it moved. */
 export const countDeliveries = async (pool: Pool, signal?: AbortSignal): Promise<number> => {
   if (!signal?.aborted) await countOneDay(pool);
   const { rows } = await pool.query<{ moved: number }>({
@@ -28,7 +28,7 @@ export const countDeliveries = async (pool: Pool, signal?: AbortSignal): Promise
   return rows[0]!.moved;
 };
 
-/** Counts the deliveries of the newest day that is not counted. */
+/** Counts the deliveries of the newest of these days. */
 const countOneDay = async (pool: Pool): Promise<void> => {
   const { rows } = await pool.query<{ day: string }>(
     'select day::text from webhooks.uncounted_days order by day desc limit 1',
