@@ -19,7 +19,7 @@ export interface Migrations {
 }
 
 /** A version before the first release made a schema. No version converts it. */
-export class EarlierSchemaError extends FatalStartError {
+class EarlierSchemaError extends FatalStartError {
   override readonly name = 'EarlierSchemaError';
 }
 
