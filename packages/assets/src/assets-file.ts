@@ -5,7 +5,6 @@ import { isChecksummed } from './evm-address.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-// Earlier versions accepted any name, and addresses are stored with it.
 const Name = z.string().min(1).max(64);
 
 /** A comment for readers of the file. */

@@ -95,8 +95,7 @@ export const DepositSettingsView = z.object({
       confirmations: z.int(),
     }),
   ),
-  /** Absent in answers of earlier versions. */
-  underpayment_tolerance_percent: z.number().optional(),
+  underpayment_tolerance_percent: z.number(),
 });
 export type DepositSettingsView = z.infer<typeof DepositSettingsView>;
 

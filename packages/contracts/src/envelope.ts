@@ -11,9 +11,7 @@ export const ENVELOPE = {
   subject: z.string().describe('The id of the order or payment.'),
   time: Timestamp,
   datacontenttype: z.literal('application/json'),
-  dataschema: z
-    .string()
-    .describe('The `$id` of the schema of `data`: an absolute URI. Messages of earlier versions have a path.'),
+  dataschema: z.string().describe('The `$id` of the schema of `data`: an absolute URI.'),
   /** The number of the event on its stream, from 0, in the form of the CloudEvents sequence extension. */
   sequence: z.string().regex(/^\d+$/),
   correlationid: z.string(),

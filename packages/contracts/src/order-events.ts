@@ -56,7 +56,7 @@ export const OrderCreated = defineEvent({
     /** Until when the rates are locked. `expiresAt` by default. */
     ratesExpireAt: Timestamp.optional(),
     metadata: RecordedMetadata.optional(),
-    /** The payment page links to these pages of the merchant. Absent in earlier events. */
+    /** The payment page links to these pages of the merchant. */
     returnUrl: z.string().optional(),
     cancelUrl: z.string().optional(),
     /** Absent while a provider is slow: the order is `initialized` until `OrderInstructed`. */
@@ -147,8 +147,7 @@ export const OrderPaymentFailed = defineEvent({
   data: {
     paymentId: PaymentId,
     failureReason: z.string(),
-    /** When the payment failed. `at`, by default: earlier versions recorded one time for both. */
-    failedAt: Timestamp.optional(),
+    failedAt: Timestamp,
     sighting: z.int().optional(),
     ...Transition,
     ...At,
@@ -182,8 +181,7 @@ export const OrderPaymentRefunded = defineEvent({
     paymentId: PaymentId,
     refundId: RefundId,
     refundedTotalMinor: Minor,
-    /** When the payment was refunded. `at`, by default: earlier versions recorded one time for both. */
-    refundedAt: Timestamp.optional(),
+    refundedAt: Timestamp,
     /** What of the payment still counts for the order, if the refund took a part out. Absent if it took nothing out. */
     appliedMinor: Minor.optional(),
     ...Transition,
@@ -209,8 +207,7 @@ export const OrderUpdated = defineEvent({
     metadata: RecordedMetadata.optional(),
     expirationMinutes: z.int().optional(),
     expiresAt: Timestamp.optional(),
-    /** Until when the rates are locked now. Absent in earlier events: until `expiresAt`, although the rates did not
-     *  show it. */
+    /** Until when the rates are locked now. `expiresAt` by default. */
     ratesExpireAt: Timestamp.optional(),
     ...At,
   },
@@ -319,9 +316,9 @@ export const OrderDeletionRecorded = defineEvent({
     /** Hash of the last event of the deleted stream, and the number of that event. */
     lastHash: z.string(),
     sequence: z.int(),
-    /** Where the order could be paid: money that comes later still finds it. Absent in records of earlier versions. */
-    payables: z.array(RecordedPayable).optional(),
-    /** Payments that had failed: their money can still arrive. Absent if there are none, and in earlier records. */
+    /** Where the order could be paid: money that comes later still finds it. */
+    payables: z.array(RecordedPayable),
+    /** Payments that had failed: their money can still arrive. Absent if there are none. */
     failedPaymentIds: z.array(PaymentId).optional(),
     ...At,
   },

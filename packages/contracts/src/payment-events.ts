@@ -12,7 +12,7 @@ const At = { at: Timestamp };
 
 /** For orders that do not know the payment yet: which sighting it is (1 by default), when the rail first saw it, and
  *  how often its block changed. */
-const Seen = { sighting: z.int().optional(), seenAt: Timestamp.optional(), blockChanges: z.int().optional() };
+const Seen = { sighting: z.int().optional(), seenAt: Timestamp, blockChanges: z.int().optional() };
 
 /** What an operator states about a decision. */
 const Statement = z.string().min(1).max(500);

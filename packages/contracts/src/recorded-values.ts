@@ -80,13 +80,12 @@ const deposit = {
   assetLabel: z.string().optional(),
   /** Decimals of the asset on its chain. */
   decimals: z.int(),
-  /** Decimals of the currency's minor units. Absent in instructions of earlier versions: they took them to be the
-   *  decimals of the asset. */
-  currencyDecimals: z.int().optional(),
+  /** Decimals of the currency's minor units. */
+  currencyDecimals: z.int(),
   requiredConfirmations: z.int(),
-  /** The smallest amount that can be paid. Absent if it is one minor unit, and in instructions of earlier versions. */
+  /** The smallest amount that can be paid. Absent if it is one minor unit. */
   smallestPayableMinor: Minor.optional(),
-  /** Wallets take multiples of it. Absent if it is one minor unit, and in instructions of earlier versions. */
+  /** Wallets take multiples of it. Absent if it is one minor unit. */
   payableStepMinor: Minor.optional(),
 };
 

@@ -7,6 +7,7 @@ const deposit = {
   asset: 'eip155:1/slip44:60',
   address: '0xA1',
   decimals: 18,
+  currencyDecimals: 18,
   requiredConfirmations: 12,
   derivation,
 };

@@ -97,10 +97,10 @@ test('names the networks that may still show a payment made until an instant to 
   const readUntil: Record<string, Date> = { bitcoin: new Date('2026-01-31T12:00:00Z') };
   const standingOfChain: StandingOfChain = async (network, at, addresses) => {
     if (readUntil[network] && readUntil[network] <= at) return 'unread';
-    return addresses?.includes('0xA1') && network === 'ethereum' ? 'unreported' : 'reported';
+    return addresses.includes('0xA1') && network === 'ethereum' ? 'unreported' : 'reported';
   };
   const app = buildApp({ ...UNUSED, standingOfChain });
-  const waitingAt = async (at: string, addresses?: string[]) => {
+  const waitingAt = async (at: string, addresses: string[] = []) => {
     const payload = { networks: ['bitcoin', 'ethereum'], addresses, at };
     const headers = { authorization: `Bearer ${TOKENS.orders[0]}` };
     return (await app.inject({ method: 'POST', url: '/chains/waiting', headers, payload })).json<unknown>();

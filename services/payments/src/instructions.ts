@@ -13,13 +13,13 @@ export const instructionsFrom =
     merchant_id: merchantId,
     currency,
     rails: enabled,
-    amount_minor,
+    amount_minor: amountMinor,
   }: InstructionsCall): Promise<Instructions> => {
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
     if (faults.length > 0) throw invalidRequest(faults);
-    const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
+    const order = { orderId, merchantId, currency, amountMinor: BigInt(amountMinor) };
     for (const name of enabled) await rails[name].requirePayable(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
     return { instructions: assigned.flat() };

@@ -72,18 +72,6 @@ test('leases no references while a provider has to register each order', () => {
   expect(leaseReferences({ outside: [], own: [] })(1)).toBeNull();
 });
 
-test('leases no references that need addresses to a caller that adds none', () => {
-  const leased = { payment_reference: 'R', payment_url: 'u', networks: ['ethereum-sepolia'] };
-  const provider = {
-    name: 'hosted',
-    supports: () => true,
-    registerOrder: async () => ({ reference: 'R', paymentUrl: 'u' }),
-    newReference: () => leased,
-  };
-  expect(leaseReferences({ outside: [], own: [provider] })(1)).toBeNull();
-  expect(leaseReferences({ outside: [], own: [provider] })(1, true)).toEqual({ hosted: [leased] });
-});
-
 /** Without what differs from order to order. */
 const contentOf = (instructions: readonly AssignedInstruction[]): string =>
   JSON.stringify(instructions, (key, value) => {

@@ -1,5 +1,5 @@
 import type { OfferedPayment } from '../offered-payment.ts';
-import type { AssignedInstruction } from '../recorded-values.ts';
+import type { AssignedInstruction, RecordedPayable } from '../recorded-values.ts';
 import type { Order, Rates } from '../resources/order.ts';
 import type { Payment } from '../resources/payment.ts';
 
@@ -66,6 +66,14 @@ export const ASSIGNED: AssignedInstruction = {
   decimals: 6,
   currencyDecimals: 6,
   requiredConfirmations: 20,
+  derivation: { fingerprint: '3442193e', path: '0/17' },
+};
+
+/** What outlives the order of `ASSIGNED`. */
+export const PAYABLE: RecordedPayable = {
+  rail: 'crypto_deposit',
+  network: 'ethereum',
+  address: ADDRESS,
   derivation: { fingerprint: '3442193e', path: '0/17' },
 };
 

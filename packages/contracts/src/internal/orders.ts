@@ -73,9 +73,8 @@ export const OrderSummary = z.object({
   id: OrderId,
   merchant_id: MerchantId,
   currency: PaymentCurrency,
-  /** Absent in answers of earlier versions. */
-  status: OrderStatus.optional(),
-  rails: z.array(PaymentRail).optional(),
+  status: OrderStatus,
+  rails: z.array(PaymentRail),
 });
 export type OrderSummary = z.infer<typeof OrderSummary>;
 

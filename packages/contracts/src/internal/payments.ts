@@ -15,8 +15,8 @@ export const InstructionsCall = z.object({
   merchant_id: MerchantId,
   currency: PaymentCurrency,
   rails: z.array(PaymentRail).min(1),
-  /** The total of the order. Absent in calls of earlier versions. */
-  amount_minor: Minor.optional(),
+  /** The total of the order. */
+  amount_minor: Minor,
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
@@ -37,9 +37,6 @@ export const StockCall = z.object({
   addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
   /** How many references of each provider. */
   references: z.int().min(0).max(MAX_LEASED),
-  /** Whether the caller adds deposit addresses to references that need them. Earlier versions do
-   *  not. */
-  adds_deposits: z.boolean().optional(),
 });
 export type StockCall = z.infer<typeof StockCall>;
 
@@ -166,8 +163,7 @@ export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
  *  and those with a transfer to such an address that is not reported yet. */
 export const ChainsWaitingCall = z.object({
   networks: z.array(z.string()).min(1).max(64),
-  /** Absent in calls of earlier versions: all addresses. */
-  addresses: z.array(z.string()).max(256).optional(),
+  addresses: z.array(z.string()).max(256),
   at: z.iso.datetime(),
 });
 export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;

@@ -51,7 +51,7 @@ export const envelopeSchema = (): JsonSchema =>
     description: 'The attributes of a message: CloudEvents 1.0, structured JSON.',
   });
 
-/** Both variants of the body as one object, as earlier versions published it. */
+/** Both variants of the body as one object. */
 const AnyWebhookPayload = z.object({
   event: WebhookEventType,
   data: z.union([Order, Payment]),

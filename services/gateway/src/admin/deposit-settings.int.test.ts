@@ -20,6 +20,7 @@ const VIEW: DepositSettingsView = {
       confirmations: 3,
     },
   ],
+  underpayment_tolerance_percent: 0,
 };
 
 let gateway: TestGateway;

@@ -56,7 +56,7 @@ const confirmationTable = ({ confirmations }: DepositSettingsView): string =>
     ]),
   );
 
-const toleranceLine = ({ underpayment_tolerance_percent: percent = 0 }: DepositSettingsView): string =>
+const toleranceLine = ({ underpayment_tolerance_percent: percent }: DepositSettingsView): string =>
   percent === 0
     ? 'Orders need their whole total, unless they have a tolerance of their own.'
     : `New orders are settled when at most ${percent} % of their total are missing, unless they have a tolerance of their own.`;

@@ -110,7 +110,6 @@ test('a gateway that crashed while it deleted an order reveals nothing, and the 
 });
 
 test('a repeat of a create does not create a deleted order again', async () => {
-  // An earlier version of the orders service answers so for the id of a deleted order.
   gateway.orders.respond = () => errorResponse(404, 'not_found');
   expect(await post('/v1/orders', 'create', orderBody())).toMatchObject(ORDER_DELETED);
   expect(gateway.orders.calls).toMatchObject([{ body: { order_id: order } }]);

@@ -38,6 +38,6 @@ test.each([
     },
     '085895ae9d7618bda00e3334c5cffdf241422ee19be3cafb54b21c6f88dc5568',
   ],
-])('a request %s has the fingerprint that earlier versions stored', (_, request, stored) => {
+])('a request %s keeps its fingerprint, because stored ones outlive the code', (_, request, stored) => {
   expect(requestFingerprint(request)).toBe(stored);
 });

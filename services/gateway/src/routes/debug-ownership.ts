@@ -23,6 +23,6 @@ export const requireOwnerOfOrder = async (
 
   async function askOrders(): Promise<OwnedOrder | null> {
     const summary = await orders.summary(id, callContext(request));
-    return summary && { merchantId: summary.merchant_id, rails: summary.rails ?? [] };
+    return summary && { merchantId: summary.merchant_id, rails: summary.rails };
   }
 };

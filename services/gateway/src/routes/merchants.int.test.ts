@@ -34,9 +34,7 @@ test('the payment methods leave out what no read network can take', async () => 
 });
 
 test('while payments cannot say it, the payment methods are those that the operator set', async () => {
-  for (const code of ['dependency_unavailable', 'not_found'] as const) {
-    const error = new AppError(code, 'unavailable, or an earlier version');
-    gateway.payments.respond = () => ({ status: error.statusCode, body: errorBody(error, 'req_1') });
-    expect((await methods()).length).toBeGreaterThan(0);
-  }
+  const error = new AppError('dependency_unavailable', 'payments is unavailable');
+  gateway.payments.respond = () => ({ status: error.statusCode, body: errorBody(error, 'req_1') });
+  expect((await methods()).length).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { type Availability, isAppError, isTemporary, Merchant, type PaymentMethod } from '@cpg/contracts';
+import { type Availability, isTemporary, Merchant, type PaymentMethod } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../clients/payments.ts';
@@ -38,9 +38,9 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRouteOptions> = async
   );
 };
 
-/** While payments is unavailable, and for an earlier version of it, the methods are shown as the operator set them. */
+/** While payments is unavailable, the methods are shown as the operator set them. */
 const unknownIfUnavailable = (error: unknown): null => {
-  if (isTemporary(error) || isAppError(error, 'not_found')) return null;
+  if (isTemporary(error)) return null;
   throw error;
 };
 

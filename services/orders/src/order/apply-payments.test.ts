@@ -11,6 +11,7 @@ const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
   paymentId: paymentId(n),
   refundId: `rfd_${'0'.repeat(26)}`,
   refundedTotalMinor,
+  refundedAt: NOON,
   at: NOON,
 });
 

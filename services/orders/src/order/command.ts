@@ -49,8 +49,7 @@ export type OrderCommand =
       readonly type: 'FailPayment';
       readonly payment: OfferedPayment;
       readonly failureReason: string;
-      /** When it failed. By default, `at`. */
-      readonly failedAt?: Date;
+      readonly failedAt: Date;
       readonly at: Date;
     }
   | {
@@ -59,8 +58,7 @@ export type OrderCommand =
       readonly refundId: string;
       /** The sum of all refunds of the payment, including `refundId`. */
       readonly refundedTotalMinor: bigint;
-      /** When it was refunded. By default, `at`. */
-      readonly refundedAt?: Date;
+      readonly refundedAt: Date;
       readonly at: Date;
     }
   | { readonly type: 'CapturePayments'; readonly at: Date }

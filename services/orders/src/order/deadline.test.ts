@@ -47,7 +47,7 @@ describe('deadline', () => {
     given(...past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt)))
       .when(capture)
       .thenLike({ type: 'OrderPaymentsApplied', data: { status: 'partially_paid_expired' } }));
-  test('an expiry that an earlier version recorded calls its orphans late', () => {
+  test('an expiry without reasons calls its orphans late', () => {
     const held = past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n));
     const data = { status: 'expired', reason: 'deadline_passed', at: dueAt.toISOString() } as const;
     const expired: OrderEvent = { type: 'OrderExpired', data: { orphanedPaymentIds: [paymentId(1)], ...data } };
@@ -90,7 +90,10 @@ describe('renewal', () => {
     expect(remainingMinor(existing(after(...once, renewAt(120))))).toBe(10_000_000n);
   });
   test.each([
-    ['a payment failed', { type: 'FailPayment', payment: payment(1, 5_000_000n), failureReason: 'reorg', at: dueAt }],
+    [
+      'a payment failed',
+      { type: 'FailPayment', payment: payment(1, 5_000_000n), failureReason: 'reorg', failedAt: dueAt, at: dueAt },
+    ],
     [
       'a payment was refunded in full',
       {
@@ -98,6 +101,7 @@ describe('renewal', () => {
         paymentId: paymentId(1),
         refundId: `rfd_${'0'.repeat(26)}`,
         refundedTotalMinor: 5_000_000n,
+        refundedAt: dueAt,
         at: dueAt,
       },
     ],
@@ -202,7 +206,7 @@ describe('an order that waits for the confirmation of a payment', () => {
   test('expires first when its timer is late and a late payment is confirmed', () =>
     given(
       ...past(createOrder()),
-      // As an earlier version recorded it while the clock of payments was ahead.
+      // Recorded while the clock of payments was ahead.
       {
         type: 'OrderPaymentReceived',
         data: {
@@ -273,6 +277,7 @@ describe('a renewed order', () => {
       type: 'FailPayment',
       payment: payment(1, 5_000_000n),
       failureReason: 'reorg',
+      failedAt: dueAt,
       at: dueAt,
     };
     const order = existing(

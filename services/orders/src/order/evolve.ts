@@ -20,7 +20,6 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
   if (event.type === 'OrderCreated') return created(event.data);
   if (!exists(order)) return order;
   const { at } = event.data;
-  // Earlier versions recorded late news with the time at which it happened.
   const updated = { ...order, updatedAt: laterOf(order.updatedAt, at) };
   switch (event.type) {
     case 'OrderInstructed':

@@ -208,6 +208,7 @@ describe('an offered payment that does not fit its order', () => {
         type: 'FailPayment',
         payment: payment(1, 10_000_000n, { seenAt: minutesAfterNoon(10).toISOString() }),
         failureReason: 'reorg',
+        failedAt: NOON,
         at: NOON,
       })
       .thenLike(
@@ -236,6 +237,7 @@ describe('an order with the maximum number of payments', () => {
     type: 'FailPayment',
     payment: payment(n, 1n),
     failureReason: 'reorg',
+    failedAt: NOON,
     at: NOON,
   });
   const full = past(createOrder(), ...payments);

@@ -99,6 +99,7 @@ const commands: readonly [offer: Commands, fail: Commands, ...others: Commands[]
     type: 'FailPayment',
     payment: payment(n, amountOf(n), { providerId: providerIdOf(n), ...(seen > 1 && { sighting: seen }) }),
     failureReason: 'reorg',
+    failedAt: at,
     at,
   })),
   fc.tuple(paymentNumber, fc.boolean()).map(([n, whole]) => (at): OrderCommand => ({
@@ -106,6 +107,7 @@ const commands: readonly [offer: Commands, fail: Commands, ...others: Commands[]
     paymentId: payment(n, 0n).paymentId,
     refundId: `rfd_${'0'.repeat(26)}`,
     refundedTotalMinor: whole ? amountOf(n) : (amountOf(n) + 1n) / 2n,
+    refundedAt: at,
     at,
   })),
   fc.constant((at: Date): OrderCommand => ({ type: 'CapturePayments', at })),

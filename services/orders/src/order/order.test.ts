@@ -15,6 +15,7 @@ const fail = (n: number): OrderCommand => ({
   type: 'FailPayment',
   payment: payment(n, 6_000_000n),
   failureReason: 'reorg',
+  failedAt: NOON,
   at: NOON,
 });
 const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
@@ -22,6 +23,7 @@ const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
   paymentId: paymentId(n),
   refundId: `rfd_${'0'.repeat(26)}`,
   refundedTotalMinor,
+  refundedAt: NOON,
   at: NOON,
 });
 

@@ -116,7 +116,7 @@ export const withOrphaned = (
 /** The payment gets the `updated_at` that it has on its own stream, which records no later decision of the order. */
 export const withFailed = (
   order: ExistingOrder,
-  { paymentId, failureReason, sighting, at, failedAt = at }: EventData<'OrderPaymentFailed'>,
+  { paymentId, failureReason, sighting, failedAt }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
   changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
     ...payment,
@@ -156,7 +156,7 @@ export const withReinstated = (
 };
 
 export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPaymentRefunded'>): ExistingOrder => {
-  const { paymentId, refundedTotalMinor, at, refundedAt = at } = data;
+  const { paymentId, refundedTotalMinor, refundedAt } = data;
   const refundedMinor = BigInt(refundedTotalMinor);
   const refunded = findPayment(order, paymentId);
   if (!refunded) return order;
@@ -173,7 +173,7 @@ export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPayment
 const withPartlyRefunded = (
   order: ExistingOrder,
   refunded: PaymentState,
-  { paymentId, refundedTotalMinor, appliedMinor: left, at, refundedAt = at }: EventData<'OrderPaymentRefunded'>,
+  { paymentId, refundedTotalMinor, appliedMinor: left, refundedAt }: EventData<'OrderPaymentRefunded'>,
 ): ExistingOrder => {
   const refundedMinor = BigInt(refundedTotalMinor);
   const appliedLeft = left === undefined ? refunded.appliedMinor : BigInt(left);

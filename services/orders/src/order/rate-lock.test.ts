@@ -78,7 +78,7 @@ describe('a deadline that is moved', () => {
         move(2 * DAY),
       ),
     ).toEqual({ rates: at(2 * DAY), deadline: at(2 * DAY), due: at(2 * DAY) }));
-  test('leaves the rates of an earlier version as they were shown, locked until the deadline', () => {
+  test('leaves the rates as they were shown, locked until the deadline, without an end of their own', () => {
     const updated: OrderEvent = {
       type: 'OrderUpdated',
       data: { expirationMinutes: 120, expiresAt: at(120), at: NOON.toISOString() },

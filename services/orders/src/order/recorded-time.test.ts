@@ -51,7 +51,7 @@ test('a refund that the order learns of late counts from then, and its payment s
   expect(payments[0]!.updated_at).toBe(minutesAfterNoon(2).toISOString());
 });
 
-test('events of earlier versions that were recorded out of order do not move `updated_at` back', () => {
+test('events that were recorded out of order do not move `updated_at` back', () => {
   const [created, ...rest] = past(createOrder(), offer(1, 10_000_000n, { at: minutesAfterNoon(5) }));
   const told = { type: 'OrderUpdated' as const, data: { metadata: { told: 'late' }, at: NOON.toISOString() } };
   const order = existing(fold(orderDecider, orderDecider.initial, [created!, ...rest, told]));

@@ -22,6 +22,7 @@ const fail = (n: number): OrderCommand => ({
   type: 'FailPayment',
   payment: payment(n, 10_000_000n),
   failureReason: 'reorg',
+  failedAt: NOON,
   at: NOON,
 });
 const refund = (refundedTotalMinor: bigint, refundedAt = NOON): OrderCommand => ({
@@ -170,7 +171,7 @@ describe('a partial refund before the order is paid', () => {
     ).toBe('paid'));
 });
 
-test('an event of an earlier version, without the amount that still counts, takes nothing out', () => {
+test('a refund without the amount that still counts takes nothing out', () => {
   const partly = past(createOrder(), offer(1, 4_000_000n));
   const refunded: OrderEvent = {
     type: 'OrderPaymentRefunded',
@@ -178,6 +179,7 @@ test('an event of an earlier version, without the amount that still counts, take
       paymentId: paymentId(1),
       refundId: `rfd_${'0'.repeat(26)}`,
       refundedTotalMinor: '1000000',
+      refundedAt: NOON.toISOString(),
       status: 'partially_paid',
       reason: 'partial_payment',
       at: NOON.toISOString(),
@@ -238,6 +240,7 @@ describe('money that its rail sees again after a failure', () => {
     type: 'FailPayment',
     payment: payment(1, 10_000_000n, { sighting: 2, reinstatedAt: NOON.toISOString(), confirmations }),
     failureReason: 'dropped',
+    failedAt: NOON,
     at: NOON,
   });
   test('can fail again', () => {

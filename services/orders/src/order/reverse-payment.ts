@@ -9,7 +9,7 @@ import { appliedMinor, type ExistingOrder, findPayment, isFull, settlementBy } f
 /** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes its
  *  surplus orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
-  const { payment, failureReason, at: now, failedAt = now } = command;
+  const { payment, failureReason, at: now, failedAt } = command;
   const at = now.toISOString();
   const { paymentId } = payment;
   const recorded = findPayment(order, paymentId);
@@ -74,7 +74,7 @@ const CLOCK_TOLERANCE_MS = 1_000;
  *  Before the order is paid it takes its amount out of the applied sum, so that the order cannot become paid with too
  *  little. A payment that is refunded in full no longer counts. */
 export const refundPayment = (
-  { paymentId, refundId, refundedTotalMinor, at: now, refundedAt = now }: CommandOf<'RefundPayment'>,
+  { paymentId, refundId, refundedTotalMinor, at: now, refundedAt }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   const payment = findPayment(order, paymentId);

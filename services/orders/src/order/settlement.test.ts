@@ -30,6 +30,7 @@ const fail = (n: number, amountMinor: bigint): OrderCommand => ({
   type: 'FailPayment',
   payment: payment(n, amountMinor),
   failureReason: 'reorg',
+  failedAt: NOON,
   at: NOON,
 });
 const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
@@ -37,6 +38,7 @@ const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
   paymentId: paymentId(n),
   refundId: `rfd_${'0'.repeat(26)}`,
   refundedTotalMinor,
+  refundedAt: NOON,
   at: NOON,
 });
 const amounts = (...commands: OrderCommand[]) => {

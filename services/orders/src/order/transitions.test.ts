@@ -13,7 +13,7 @@ const [PART, WHOLE] = [6_000_000n, 10_000_000n];
 
 const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => {
   const refundId = `rfd_${'0'.repeat(26)}`;
-  return { type: 'RefundPayment', paymentId: paymentId(n), refundId, refundedTotalMinor, at };
+  return { type: 'RefundPayment', paymentId: paymentId(n), refundId, refundedTotalMinor, refundedAt: at, at };
 };
 
 /** The clock does not move: `AdvanceTime` makes orders due. */
@@ -22,7 +22,7 @@ const COMMANDS: OrderCommand[] = [
     offer(n, amount, { at }),
     offer(n, amount, { at, confirmed: false }),
     offer(n, amount, { at, seenAt: EARLIER }),
-    { type: 'FailPayment', payment: payment(n, amount), failureReason: 'reorg', at },
+    { type: 'FailPayment', payment: payment(n, amount), failureReason: 'reorg', failedAt: at, at },
     refund(n, amount),
     refund(n, amount / 2n),
   ]),

@@ -25,6 +25,7 @@ const failed = (n: number): OrderCommand => ({
   type: 'FailPayment',
   payment: payment(n, 10_000_000n),
   failureReason: 'reorg',
+  failedAt: NOON,
   at: NOON,
 });
 
@@ -39,15 +40,6 @@ test('asks for the units of the asset where its decimals are not those of the cu
     amount_units: '25500000000000000000',
     decimals: 18,
     payment_uri: `ethereum:${CONTRACT}@56/transfer?address=${ADDRESS}&uint256=25500000000000000000`,
-  });
-});
-
-test('asks for minor units where the instruction of an earlier version names no decimals of the currency', () => {
-  const { currencyDecimals: _, ...earlier } = { ...deposit, decimals: 6 };
-  expect(instructionOf(earlier, 25_500_000n)).toMatchObject({
-    amount: '25.500000',
-    amount_units: '25500000',
-    payment_uri: expect.stringMatching(/uint256=25500000$/),
   });
 });
 
@@ -122,6 +114,7 @@ describe('what is to be given back', () => {
           paymentId: payment(1, 0n).paymentId,
           refundId: REFUND,
           refundedTotalMinor: 1_000_000n,
+          refundedAt: NOON,
           at: NOON,
         },
       ],

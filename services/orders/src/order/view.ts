@@ -76,7 +76,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   }
   const { rail, currency, network, chainId: chain_id, asset, assetLabel, address, decimals } = instruction;
   const { smallestPayableMinor } = instruction;
-  const units = toUnits(missing, { scale: instruction.currencyDecimals ?? decimals, decimals });
+  const units = toUnits(missing, { scale: instruction.currencyDecimals, decimals });
   return {
     rail,
     currency,

@@ -47,19 +47,18 @@ const orphanOf = (message: PaymentMessage, { sighting }: OfferedPayment): Paymen
   at: message.time,
 });
 
-/** Messages of earlier versions do not say when the rail saw the payment. */
 const offerOf = (
   {
     seenAt,
     sighting,
     blockChanges,
   }: {
-    readonly seenAt?: string | undefined;
+    readonly seenAt: string;
     readonly sighting?: number | undefined;
     readonly blockChanges?: number | undefined;
   },
   payment: Payment,
-) => ({ payment, seen_at: seenAt ?? payment.created_at, sighting, block_changes: blockChanges });
+) => ({ payment, seen_at: seenAt, sighting, block_changes: blockChanges });
 
 /** The command that a message asks for, by message type. Null for messages that orders does not need. */
 const COMMANDS: {

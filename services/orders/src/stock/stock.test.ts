@@ -71,7 +71,7 @@ const addressesIn = (taken: Awaited<ReturnType<ReturnType<typeof startStock>['ta
 test('the first order of a network finds nothing, and the next ones find leased addresses of that network alone', async () => {
   const { take, calls } = startStock();
   expect(await take('ETH')).toBeNull();
-  expect(calls).toEqual([{ addresses: { 'ethereum-sepolia': 4 }, references: 0, adds_deposits: true }]);
+  expect(calls).toEqual([{ addresses: { 'ethereum-sepolia': 4 }, references: 0 }]);
   expect([addressesIn(await take('ETH')), addressesIn(await take('USDC'))]).toEqual([['address-0'], ['address-1']]);
   expect(await take('BTC')).toBeNull();
 });
@@ -167,7 +167,7 @@ test('while payments is unavailable, the stock lasts, and a refill is tried once
 test('references of providers that register each order are asked for once a minute', async () => {
   const { take, pass, calls } = startStock((leased) => ({ ...leased, references: null }));
   for (let n = 0; n < 5; n += 1) expect(await take('ETH', ['gateway_pay'])).toBeNull();
-  expect(calls).toEqual([{ addresses: {}, references: 4, adds_deposits: true }]);
+  expect(calls).toEqual([{ addresses: {}, references: 4 }]);
   pass(60_000);
   await take('ETH', ['gateway_pay']);
   expect(calls).toHaveLength(2);

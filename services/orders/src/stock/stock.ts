@@ -65,7 +65,7 @@ export const createStock = ({
   const refill = async (): Promise<void> => {
     const missing = [...addresses].map(([name, shelf]) => [name, shelf.missing()] as const);
     const wanted = missing.filter(([, count]) => count > 0);
-    const call = { addresses: Object.fromEntries(wanted), references: references.missing(), adds_deposits: true };
+    const call = { addresses: Object.fromEntries(wanted), references: references.missing() };
     if (wanted.length === 0 && call.references === 0) return;
     // From before the call, so that the lease ends here before it ends at payments.
     const sentAtMs = nowMs();

@@ -62,7 +62,7 @@ export const unusedIndexes = ({
     };
     const inEvent = async (entry: AllStreamResolvedEvent) => {
       const change = await changeIn(entry);
-      if (change?.kind !== 'reserved') indexesIn(change?.payables ?? null, account).forEach(take);
+      if (change?.kind !== 'reserved') indexesIn(change?.payables ?? [], account).forEach(take);
       else if (change.account === account && change.revision > revision) change.indexes.forEach(take);
       return null;
     };
@@ -94,8 +94,8 @@ export const unusedIndexes = ({
   };
 };
 
-const indexesIn = (payables: readonly Payable[] | null, account: string): number[] =>
-  (payables ?? []).flatMap(({ instruction }) => {
+const indexesIn = (payables: readonly Payable[], account: string): number[] =>
+  payables.flatMap(({ instruction }) => {
     const own = depositsOf(instruction).filter(({ derivation }) => derivation.fingerprint === account);
     return own.flatMap(({ derivation }) => receivingIndex(derivation.path) ?? []);
   });

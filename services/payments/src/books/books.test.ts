@@ -43,6 +43,7 @@ const orderRefunded = (refundedTotalMinor: string, appliedMinor?: string): Order
     paymentId: PAYMENT,
     refundId: 'rfd_01J0000000000000000000000D',
     refundedTotalMinor,
+    refundedAt: AT,
     ...(appliedMinor !== undefined && { appliedMinor }),
     status: 'partially_paid',
     reason: 'r',
@@ -51,7 +52,14 @@ const orderRefunded = (refundedTotalMinor: string, appliedMinor?: string): Order
 });
 const orderFailed: OrderEvent = {
   type: 'OrderPaymentFailed',
-  data: { paymentId: PAYMENT, failureReason: 'reorg', status: 'reversed', reason: 'payment_failed', at: AT },
+  data: {
+    paymentId: PAYMENT,
+    failureReason: 'reorg',
+    failedAt: AT,
+    status: 'reversed',
+    reason: 'payment_failed',
+    at: AT,
+  },
 };
 const orderDeleted: OrderEvent = { type: 'OrderDeleted', data: { reason: 'r', at: AT } };
 
@@ -81,7 +89,7 @@ const refunded = (refundedTotalMinor: string): PaymentEvent => ({
   type: 'PaymentRefunded',
   data: { refundId: 'rfd_01J0000000000000000000000D', amountMinor: '1', refundedTotalMinor, at: AT },
 });
-const failed: PaymentEvent = { type: 'PaymentFailed', data: { failureReason: 'reorg', at: AT } };
+const failed: PaymentEvent = { type: 'PaymentFailed', data: { failureReason: 'reorg', seenAt: AT, at: AT } };
 const orphaned: PaymentEvent = { type: 'PaymentOrphaned', data: { orphanReason: 'late', at: AT } };
 
 const ORDER_EVENTS = [created, offered(), orderApplied('10', '2')];

@@ -4,12 +4,7 @@ import type { ChainKind } from './chain-kind.ts';
 /** Whether a network was read past an instant, and what it showed by then at some addresses was reported. */
 type Standing = 'unread' | 'unreported' | 'reported';
 
-/** `addresses` may be undefined for all addresses. */
-export type StandingOfChain = (
-  network: string,
-  at: Date,
-  addresses: readonly string[] | undefined,
-) => Promise<Standing>;
+export type StandingOfChain = (network: string, at: Date, addresses: readonly string[]) => Promise<Standing>;
 
 interface Row {
   readonly time: Date | null;
@@ -28,7 +23,7 @@ export const standingOfChain =
       text: `select time, read_at, exists (
                select from payments.chain_transfers as transfer
                where transfer.network = $1 and open and (reported is null or pending is not null) and seen_at <= $2
-                 and ($3::text[] is null or address = any($3))
+                 and address = any($3)
              ) as has_unreported
              from payments.chain_cursors as cursor where cursor.network = $1`,
       values: [network, at, addresses],

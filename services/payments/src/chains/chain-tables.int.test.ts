@@ -178,8 +178,8 @@ test('is not read past an instant while further blocks can have the same time', 
   await newTables().begin('0x0', null, { cursor: { height: 4, hash: '0x4', time, nodes: [1] }, transfers: [] });
   const network = `network-${networks}`;
   const standing = standingOfChain(pool, new Map([[network, chainKindOf('eip155:42161')]]));
-  expect(await standing(network, time, undefined)).toBe('unread');
-  expect(await standing(network, new Date(time.getTime() - 1), undefined)).toBe('reported');
+  expect(await standing(network, time, [])).toBe('unread');
+  expect(await standing(network, new Date(time.getTime() - 1), [])).toBe('reported');
 });
 
 test('the newest blocks tell every service what time it is, where blocks come at known intervals', async () => {

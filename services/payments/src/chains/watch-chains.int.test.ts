@@ -71,7 +71,7 @@ test(
     expect(await watched.paymentOf(stray, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
     await until(() => other.running.progress().get(NETWORK)?.height === chain.height());
     expect(other.running.progress().get(NETWORK)).toMatchObject({ watched: expect.any(Number) });
-    const standing = (network: string, at: number) => other.standing(network, new Date(at), undefined);
+    const standing = (network: string, at: number) => other.standing(network, new Date(at), []);
     await until(async () => (await standing(NETWORK, chain.now().getTime() - 1)) === 'reported');
 
     expect(await standing(NETWORK, Date.now() + 3_600_000)).toBe('unread');
@@ -197,7 +197,7 @@ test(
     expect(await first.details()).toEqual({
       chains: { [network]: { ...halted, tip: null, read_at: null, unavailable: 'its reading halted' } },
     });
-    expect(await first.standing(network, new Date(0), undefined)).toBe('unread');
+    expect(await first.standing(network, new Date(0), [])).toBe('unread');
     await first.running.stop();
 
     isWrong = false;
@@ -240,9 +240,9 @@ test(
     await until(async () => JSON.stringify(await details()).includes('stalled'));
     expect(await details()).toMatchObject(shown());
     const hourAgo = new Date(Date.now() - 3_600_000);
-    expect(await standing(network, hourAgo, undefined)).toBe('unread');
+    expect(await standing(network, hourAgo, [])).toBe('unread');
     chain.setShown({});
-    await until(async () => (await standing(network, hourAgo, undefined)) === 'reported');
+    await until(async () => (await standing(network, hourAgo, [])) === 'reported');
     expect(JSON.stringify(await details())).not.toContain('stalled');
     await running.stop();
   },

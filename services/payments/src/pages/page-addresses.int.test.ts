@@ -137,7 +137,7 @@ test('counts the addresses that it leaves out', async () => {
   expect(await registry.metrics()).toContain(`payment_page_addresses_refused_total{network="${NETWORK}"} 1`);
 });
 
-test('a page of an earlier version has no addresses', async () => {
+test('a page without deposits has no addresses', async () => {
   const orderId = newId('order');
   await rails.events.created(orderId, [page('EARLIER')]);
   expect(await addressesOf('EARLIER')).toMatchObject({ order_id: orderId, deposits: [] });

@@ -87,16 +87,6 @@ test('finds a deleted order, whose row says no more of what it was for', async (
   expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, orphan_reason: 'unknown_order' });
 });
 
-test('finds an order that an earlier version deleted', async () => {
-  const orderId = await payments.createOrder(applied, [deposit('0xA7', 7), page('REFA7')]);
-  await payments.events.deleted(orderId);
-  await payments.createOrder(applied, [deposit('0xA8', 8)]);
-  await until(async () => (await payments.pool.query("select from payments.payables where address = '0xA8'")).rowCount);
-  expect(await rowsOf(orderId)).toEqual([]);
-  for (const payAt of [{ address: '0xA7' }, { reference: 'REFA7' }])
-    expect(await payments.findPayable(payAt)).toMatchObject({ orderId, merchantId: null });
-});
-
 test('a provider takes no page of this gateway by giving its reference to another order', async () => {
   const taken = { ...page('REFB1'), provider: 'acme' };
   await payments.createOrder(applied, [taken]);
@@ -138,15 +128,6 @@ test('finds the address behind a payment page with the rail of the page, before 
   await payments.events.deleted(orderId, [deposit('0xC1', 31), hostedPage('REFC1', '0xC2', 32)]);
   await until(async () => (await rowsOf(orderId)).every(({ deleted }) => deleted));
   expect(await find()).toEqual(both);
-});
-
-test('keeps both addresses of a network when an earlier version deletes the order', async () => {
-  const orderId = await payments.createOrder(applied, [deposit('0xC3', 33), hostedPage('REFC3', '0xC4', 34)]);
-  await until(async () => (await rowsOf(orderId)).length);
-  await payments.events.deleted(orderId);
-  await until(async () => (await rowsOf(orderId)).length === 0);
-  expect(await payments.findPayable({ address: '0xC3' })).toMatchObject({ orderId, rail: 'crypto_deposit' });
-  expect(await payments.findPayable({ address: '0xC4' })).toMatchObject({ orderId, rail: 'gateway_pay' });
 });
 
 test('records money at the address of a page as gateway_pay, with the fee of that rail', async () => {
@@ -227,5 +208,4 @@ test('a rebuild makes the same rows, also when the tables are empty', async () =
   await rebuild(options);
   expect(await verify(options)).toMatchObject({ differ: 0, rows: expect.any(Number) });
   expect((await payments.findPayable({ address: '0xA4' }))?.merchantId).toBe(MERCHANT);
-  expect((await payments.findPayable({ address: '0xA7' }))?.merchantId).toBeNull();
 });

@@ -30,7 +30,7 @@ export const findPayable = ({
   const inEvent = async (entry: AllStreamResolvedEvent, payAt: PayAt): Promise<PayableOwner[] | null> => {
     const change = await payableChangeAbout('address' in payAt ? payAt.address : payAt.reference, entry, merchantOf);
     if (!change || change.kind === 'reserved') return null;
-    const found = change.payables?.find((payable) => isPaidAt(payable, payAt));
+    const found = change.payables.find((payable) => isPaidAt(payable, payAt));
     return found ? [{ orderId: found.orderId, merchantId: found.merchantId, rail: found.instruction.rail }] : null;
   };
   const projection = payableProjection(client);

@@ -43,8 +43,7 @@ const SHOWING: ReadonlySet<string> = new Set([OrderCreated.type, OrderInstructed
 /** What a log entry says about payables; null when it says nothing. */
 export type PayableChange =
   | { readonly kind: 'assigned'; readonly payables: readonly Payable[] }
-  /** `payables` is null in records of earlier versions, which do not name them. */
-  | { readonly kind: 'deleted'; readonly orderId: string; readonly payables: readonly Payable[] | null }
+  | { readonly kind: 'deleted'; readonly payables: readonly Payable[] }
   | {
       readonly kind: 'reserved';
       readonly account: string;
@@ -78,9 +77,9 @@ export const payableChangeIn = async (
       return { kind: 'assigned', payables: assigned({ orderId, merchantId }, instructions, at) };
     }
     case 'OrderDeletionRecorded': {
-      const { orderId, merchantId, payables = null } = event.data;
-      const kept = payables?.map((instruction) => ({ orderId, merchantId, instruction, assigned: null }));
-      return { kind: 'deleted', orderId, payables: kept ?? null };
+      const { orderId, merchantId, payables } = event.data;
+      const kept = payables.map((instruction) => ({ orderId, merchantId, instruction, assigned: null }));
+      return { kind: 'deleted', payables: kept };
     }
   }
 };

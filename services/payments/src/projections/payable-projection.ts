@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { type OrderEnd, orderEndIn } from '../payables/order-end.ts';
 import { ORDER_PREFIXES, type Payable, payableChangeIn } from '../payables/payable.ts';
-import { keepPayables, projectEnds, projectPayables, projectUnnamedDeletion } from './payables.ts';
+import { keepPayables, projectEnds, projectPayables } from './payables.ts';
 import { projectReservedIndexes } from './reserved-indexes.ts';
 
 /** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
@@ -20,19 +20,16 @@ export const payableProjection = (client: EventStoreDBClient): Projection => ({
   keepRows: keepPayables,
   apply: async (db, events, schema) => {
     const payables: Payable[] = [];
-    const unnamedDeletions: string[] = [];
     const ends = new Map<string, OrderEnd>();
     for (const entry of events) {
       const end = orderEndIn(entry);
       if (end) ends.set(end.orderId, end);
       const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
       if (change?.kind === 'reserved') await projectReservedIndexes(db, change, schema);
-      else if (change?.payables) payables.push(...change.payables);
-      else if (change?.kind === 'deleted') unnamedDeletions.push(change.orderId);
+      else if (change) payables.push(...change.payables);
     }
     // An index is reserved before an order shows it, and an order is deleted after it was created.
     await projectPayables(db, payables, schema);
-    for (const orderId of unnamedDeletions) await projectUnnamedDeletion(db, orderId, schema);
     await projectEnds(db, [...ends.values()], schema);
   },
 });

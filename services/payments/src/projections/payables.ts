@@ -107,16 +107,6 @@ const kept = (schema: string, source: string) => `
   insert into ${schema}.payment_references (order_id, provider, reference)
   select order_id, provider, reference from ${source} where reference is not null on conflict do nothing`;
 
-/** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event.
- *  A rebuild may not find their events any more. */
-export const projectUnnamedDeletion = async (db: Queryable, orderId: string, schema = LIVE_SCHEMA): Promise<void> => {
-  await db.query(
-    `with gone as (delete from ${schema}.payables where id > $1 || '/' and id < $1 || '0' and not deleted returning *),
-     ${kept(schema, 'gone')}`,
-    [orderId],
-  );
-};
-
 /** Copies all payables to the tables of what has no event: no address may be given out again because its event is
  *  gone. */
 export const keepPayables = async (db: Queryable): Promise<void> => {

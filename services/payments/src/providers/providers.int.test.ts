@@ -180,7 +180,7 @@ test('an order waits while a payment of its provider cannot be recorded', async 
 const orderToAskFor = async () => {
   const orderId = newId('order');
   payments.stub.add(orderId, MERCHANT, applied);
-  const shown = await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC' });
+  const shown = await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC', amountMinor: 10_000_000n });
   const instruction = { ...page(shown.reference), provider: 'acme' };
   await payments.events.created(orderId, [instruction]);
   const assigned = await until(async () => {

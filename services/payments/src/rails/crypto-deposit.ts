@@ -63,7 +63,7 @@ export const cryptoDeposit = ({
       return Promise.all(
         available.map(async (asset) => {
           const [address] = await lease(book, book.accountFor(merchantId, asset.network.name)!, 1);
-          const requiredConfirmations = book.requiredConfirmations(merchantId, asset, amountMinor ?? 0n);
+          const requiredConfirmations = book.requiredConfirmations(merchantId, asset, amountMinor);
           return depositInstruction({ ...asset, requiredConfirmations }, address!);
         }),
       );

@@ -32,16 +32,14 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
   };
 };
 
-/** `count` references of each provider, none of which an order has. Null unless every provider can give them, and while
- *  a provider needs deposit addresses and the caller adds none. */
+/** `count` references of each provider, none of which an order has. Null unless every provider can give them. */
 export const leaseReferences =
   ({ outside, own }: Providers) =>
-  (count: number, addsDeposits = false): Record<string, LeasedReference[]> | null => {
+  (count: number): Record<string, LeasedReference[]> | null => {
     const providers: readonly ProviderAdapter[] = [...outside, ...own];
     const leased = providers.flatMap(({ name, newReference }) =>
       newReference ? [[name, Array.from({ length: count }, newReference)] as const] : [],
     );
     const isComplete = providers.length > 0 && leased.length === providers.length;
-    const needsDeposits = leased.some(([, references]) => references.some(({ networks }) => networks !== undefined));
-    return isComplete && (addsDeposits || !needsDeposits) ? Object.fromEntries(leased) : null;
+    return isComplete ? Object.fromEntries(leased) : null;
   };

@@ -33,7 +33,7 @@ const rails = (ENVIRONMENT: 'sandbox' | 'production', CHAIN_URLS: Record<string,
 type Rails = ReturnType<typeof rails>;
 const pageOf = async ({ instructions }: Rails, currency: 'ETH' | 'BTC') =>
   (await instructionsOf(instructions, newId('order'), currency, ['gateway_pay']))[0];
-const stockOf = ({ stock }: Rails) => stock({ addresses: {}, references: 1, adds_deposits: true });
+const stockOf = ({ stock }: Rails) => stock({ addresses: {}, references: 1 });
 
 test('production has pages of its own with addresses on the networks that have nodes', async () => {
   const production = rails('production', WATCHED);

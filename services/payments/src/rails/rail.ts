@@ -4,12 +4,12 @@ export interface OrderToPay {
   readonly orderId: string;
   readonly merchantId: string;
   readonly currency: PaymentCurrency;
-  /** Its total in minor units. Unknown to callers of earlier versions. */
-  readonly amountMinor?: bigint;
+  /** Its total in minor units. */
+  readonly amountMinor: bigint;
 }
 
-/** An amount of an order; without one, any amount. */
-export type PayableAmount = Pick<OrderToPay, 'currency' | 'amountMinor'>;
+/** An amount to pay; without one, any amount. */
+export type PayableAmount = Pick<OrderToPay, 'currency'> & Partial<Pick<OrderToPay, 'amountMinor'>>;
 
 /** A way to receive money. */
 export interface Rail {

@@ -221,6 +221,7 @@ const PAGE: AssignedInstruction = {
       asset: `${SHOWN_CHAIN}/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48`,
       address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       decimals: 6,
+      currencyDecimals: 6,
       requiredConfirmations: 12,
       derivation: { fingerprint: '3442193e', path: '0/17' },
     },

@@ -62,10 +62,9 @@ export const orderEvents = (client: EventStoreDBClient) => {
         { instructions, status: 'awaiting_payment', reason: 'instructions_ready' },
         0,
       ),
-    /** Deletes an order. Earlier versions record no payables. */
     deleted: async (
       orderId: string,
-      payables?: AssignedInstruction[],
+      payables: AssignedInstruction[],
       { at = AT, failedPaymentIds }: { at?: string; failedPaymentIds?: string[] } = {},
     ) => {
       const data = {

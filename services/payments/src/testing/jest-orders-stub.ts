@@ -7,6 +7,7 @@ import {
   OfferPaymentCall,
   type OrderAndOutcomes,
   type OrderStatus,
+  type OrderSummary,
   type PaymentOutcome,
   RefundPaymentCall,
 } from '@cpg/contracts';
@@ -26,8 +27,15 @@ export const startOrdersStub = async () => {
     const order = orders.get(id);
     if (!order) return { status: 404, body: refusal('not_found', 404) };
     if (kind === 'summary') {
-      const status = statuses.get(id);
-      return { status: 200, body: { id, merchant_id: order.merchantId, currency: 'USDC', status } };
+      const status = statuses.get(id) ?? 'awaiting_payment';
+      const summary: OrderSummary = {
+        id,
+        merchant_id: order.merchantId,
+        currency: 'USDC',
+        status,
+        rails: ['gateway_pay'],
+      };
+      return { status: 200, body: summary };
     }
     if (refusedWith) return { status: ERROR_CODES[refusedWith], body: refusal(refusedWith, ERROR_CODES[refusedWith]) };
     const outcomes: PaymentOutcome[] = [];
@@ -66,7 +74,7 @@ export const startOrdersStub = async () => {
       void orders.set(id, { id, merchantId, decide, payments: new Map() }),
     has: (id: string) => orders.has(id),
     remove: (id: string) => orders.delete(id),
-    /** The status in the summary of an order. By default there is none, as in answers of earlier versions. */
+    /** The status in the summary of an order: `awaiting_payment` by default. */
     setStatus: (id: string, status: OrderStatus) => void statuses.set(id, status),
     /** Makes the stub decide again on a payment. */
     resetDecision: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),

@@ -46,7 +46,7 @@ export const paymentOrphaned = (orphanReason: OrphanReason = 'late'): PaymentEve
 });
 export const paymentFailed: PaymentEvent = {
   type: 'PaymentFailed',
-  data: { failureReason: 'reorg', at: CHANGED_AT_ISO },
+  data: { failureReason: 'reorg', seenAt: RECEIVED_AT.toISOString(), at: CHANGED_AT_ISO },
 };
 export const paymentRefunded = (
   amountMinor: string,

@@ -6,6 +6,7 @@ import {
   DerivationIndexesReserved,
   type PaymentCurrency,
   type PaymentRail,
+  toMinor,
 } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { connectEventStore, readStream, startProjection } from '@cpg/event-sourcing';
@@ -131,10 +132,10 @@ export const instructionsOf = async (
   orderId: string,
   currency: PaymentCurrency = 'ETH',
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
-  { merchantId = MERCHANT, amountMinor }: { merchantId?: string; amountMinor?: string } = {},
+  { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', currency)) } = {},
 ) => {
-  const call = { order_id: orderId, merchant_id: merchantId, currency, rails };
-  return (await assign({ ...call, ...(amountMinor && { amount_minor: amountMinor }) })).instructions;
+  const call = { order_id: orderId, merchant_id: merchantId, currency, rails, amount_minor: amountMinor };
+  return (await assign(call)).instructions;
 };
 
 export const depositOf = async (...args: Parameters<typeof instructionsOf>) => {
