@@ -16,8 +16,8 @@ export interface EventDefinition<
   readonly type: T;
   /** CloudEvents type of the Kafka message, or null when the event is not published. */
   readonly message: M;
-  /** Webhook event that merchants receive, or null when merchants do not receive this event. */
-  readonly webhook: WebhookEventType | null;
+  /** The webhook events that merchants receive, in this order. The first one has the id of the message: append only. */
+  readonly webhooks: readonly WebhookEventType[];
   /** One sentence for the published documents. */
   readonly summary: string;
   /** Data of a recorded event, for readers: open objects without API limits. */
@@ -34,7 +34,7 @@ export const defineEvent = <const T extends string, const M extends string | nul
   data,
   limits,
   ...definition
-}: Pick<EventDefinition<T, M>, 'type' | 'message' | 'webhook' | 'summary'> & {
+}: Pick<EventDefinition<T, M>, 'type' | 'message' | 'webhooks' | 'summary'> & {
   data: S;
   limits?: { readonly [F in keyof S]?: z.ZodType<z.output<S[F]>> };
 }): EventDefinition<T, M, S> => ({

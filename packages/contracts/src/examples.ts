@@ -1,7 +1,7 @@
 import { ORDER_EXAMPLES } from './examples/order-events.ts';
 import { PAYMENT_EXAMPLES } from './examples/payment-events.ts';
 import { MERCHANT, ORDER, PAYMENT } from './examples/values.ts';
-import type { WebhookEventType } from './resources/webhook.ts';
+import { WEBHOOK_EVENTS, type WebhookEventType } from './resources/webhook.ts';
 import { type DomainMessage, schemaIdOf } from './topics.ts';
 
 const EXAMPLES = { ...ORDER_EXAMPLES, ...PAYMENT_EXAMPLES };
@@ -27,12 +27,5 @@ export const exampleMessage = <T extends DomainMessage['type']>(type: T) => {
   };
 };
 
-/** The message whose example stands for a webhook event. */
-export const EXAMPLE_OF_WEBHOOK = {
-  'order:created': 'order.created',
-  'order:updated': 'order.payment_received',
-  'order:paid': 'order.paid',
-  'payment:applied': 'payment.applied',
-  'payment:failed': 'payment.failed',
-  'payment:refunded': 'payment.refunded',
-} as const satisfies Record<WebhookEventType, DomainMessage['type']>;
+/** The message that is the sample of a webhook event. */
+export const sampleMessageOf = (event: WebhookEventType) => exampleMessage(WEBHOOK_EVENTS[event].sample);

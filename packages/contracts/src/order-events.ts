@@ -37,7 +37,7 @@ export type Allocation = z.infer<typeof Allocation>;
 export const OrderCreated = defineEvent({
   type: 'OrderCreated',
   message: 'order.created',
-  webhook: 'order:created',
+  webhooks: ['order:created'],
   summary: 'An order was created. Its total amount and its rates are locked.',
   data: {
     orderId: OrderId,
@@ -71,7 +71,7 @@ export const OrderCreated = defineEvent({
 export const OrderInstructed = defineEvent({
   type: 'OrderInstructed',
   message: 'order.instructed',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'An order that was created without deposit instructions received them.',
   data: { instructions: z.array(AssignedInstruction), ...ClockDoubted, ...Transition, ...At },
 });
@@ -80,7 +80,7 @@ export const OrderInstructed = defineEvent({
 export const OrderPaymentReceived = defineEvent({
   type: 'OrderPaymentReceived',
   message: 'order.payment_received',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'A payment was offered to an order. It does not count until it is confirmed and applied.',
   data: { payment: RecordedOfferedPayment, confirmed: z.boolean(), ...At },
   limits: { payment: OfferedPayment },
@@ -89,7 +89,7 @@ export const OrderPaymentReceived = defineEvent({
 export const OrderPaymentConfirmed = defineEvent({
   type: 'OrderPaymentConfirmed',
   message: 'order.payment_confirmed',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'The rail confirmed a payment of an order.',
   data: { paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At },
 });
@@ -97,7 +97,7 @@ export const OrderPaymentConfirmed = defineEvent({
 export const OrderPaymentBlockChanged = defineEvent({
   type: 'OrderPaymentBlockChanged',
   message: 'order.payment_block_changed',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'A block contains a payment of an order, another block than before, or none any more.',
   data: {
     paymentId: PaymentId,
@@ -115,7 +115,7 @@ export const OrderPaymentBlockChanged = defineEvent({
 export const OrderPaymentsApplied = defineEvent({
   type: 'OrderPaymentsApplied',
   message: 'order.payments_applied',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary:
     'Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount.',
   data: {
@@ -132,7 +132,7 @@ export const OrderPaymentsApplied = defineEvent({
 export const OrderPaymentsOrphaned = defineEvent({
   type: 'OrderPaymentsOrphaned',
   message: 'order.payments_orphaned',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'Payments became orphans: they are due for refund.',
   data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...Sightings, ...At },
 });
@@ -142,7 +142,7 @@ export const OrderPaymentsOrphaned = defineEvent({
 export const OrderPaymentFailed = defineEvent({
   type: 'OrderPaymentFailed',
   message: 'order.payment_failed',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'A payment failed: its rail dropped it before it was applied, or reversed it afterwards.',
   data: {
     paymentId: PaymentId,
@@ -157,7 +157,7 @@ export const OrderPaymentFailed = defineEvent({
 export const OrderPaymentReinstated = defineEvent({
   type: 'OrderPaymentReinstated',
   message: 'order.payment_reinstated',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'The rail saw the money of a failed payment again. It does not count until it is confirmed and applied.',
   data: {
     paymentId: PaymentId,
@@ -175,7 +175,7 @@ export const OrderPaymentReinstated = defineEvent({
 export const OrderPaymentRefunded = defineEvent({
   type: 'OrderPaymentRefunded',
   message: 'order.payment_refunded',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'A payment of an order was refunded, in full or in part.',
   data: {
     paymentId: PaymentId,
@@ -193,7 +193,7 @@ export const OrderPaymentRefunded = defineEvent({
 export const OrderPaid = defineEvent({
   type: 'OrderPaid',
   message: 'order.paid',
-  webhook: 'order:paid',
+  webhooks: ['order:paid'],
   summary: 'An order became paid. This message follows the message of the event that caused it.',
   data: { reason: z.string(), ...At },
 });
@@ -201,7 +201,7 @@ export const OrderPaid = defineEvent({
 export const OrderUpdated = defineEvent({
   type: 'OrderUpdated',
   message: 'order.updated',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'The merchant changed the metadata or the deadline of an order.',
   data: {
     metadata: RecordedMetadata.optional(),
@@ -217,7 +217,7 @@ export const OrderUpdated = defineEvent({
 export const OrderRenewed = defineEvent({
   type: 'OrderRenewed',
   message: 'order.renewed',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary:
     'An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline.',
   data: {
@@ -239,7 +239,7 @@ export const OrderRenewed = defineEvent({
 export const OrderTimeAdvanced = defineEvent({
   type: 'OrderTimeAdvanced',
   message: 'order.time_advanced',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'The clock of a sandbox order was advanced. Its deadline is earlier by that time.',
   data: { minutes: z.int().positive(), expiresAt: Timestamp, ratesExpireAt: Timestamp.optional(), ...At },
 });
@@ -247,7 +247,7 @@ export const OrderTimeAdvanced = defineEvent({
 export const OrderExpired = defineEvent({
   type: 'OrderExpired',
   message: 'order.expired',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'An order expired at its deadline.',
   data: {
     orphanedPaymentIds: z.array(PaymentId),
@@ -262,7 +262,7 @@ export const OrderExpired = defineEvent({
 export const OrderCanceled = defineEvent({
   type: 'OrderCanceled',
   message: 'order.canceled',
-  webhook: 'order:updated',
+  webhooks: ['order:updated'],
   summary: 'The merchant canceled an order.',
   data: { orphanedPaymentIds: z.array(PaymentId), ...Sightings, ...Transition, ...At },
 });
@@ -272,7 +272,7 @@ export const OrderCanceled = defineEvent({
 export const OrderDeleted = defineEvent({
   type: 'OrderDeleted',
   message: null,
-  webhook: null,
+  webhooks: [],
   summary: 'The merchant deleted an order.',
   data: { reason: z.string(), ...At },
 });
@@ -307,7 +307,7 @@ export const NewOrderEvent = newEvent(ORDER_EVENTS);
 export const OrderDeletionRecorded = defineEvent({
   type: 'OrderDeletionRecorded',
   message: 'order.deleted',
-  webhook: null,
+  webhooks: [],
   summary: 'An order and its payments were deleted. Delete your copies of them. The message has no resource.',
   data: {
     orderId: OrderId,

@@ -20,7 +20,7 @@ const Statement = z.string().min(1).max(500);
 export const PaymentReceived = defineEvent({
   type: 'PaymentReceived',
   message: 'payment.received',
-  webhook: null,
+  webhooks: [],
   summary: 'A rail saw a payment.',
   data: {
     paymentId: PaymentId,
@@ -51,7 +51,7 @@ export const PaymentReceived = defineEvent({
 export const PaymentConfirmed = defineEvent({
   type: 'PaymentConfirmed',
   message: 'payment.confirmed',
-  webhook: null,
+  webhooks: [],
   summary: 'The rail of a payment confirmed it.',
   data: { confirmations: z.int().optional(), ...Seen, ...At },
 });
@@ -60,7 +60,7 @@ export const PaymentConfirmed = defineEvent({
 export const PaymentBlockChanged = defineEvent({
   type: 'PaymentBlockChanged',
   message: 'payment.block_changed',
-  webhook: null,
+  webhooks: [],
   summary: 'A block contains a payment, another block than before, or none any more.',
   data: {
     block: RecordedBlock.optional(),
@@ -77,7 +77,7 @@ export const PaymentBlockChanged = defineEvent({
 export const PaymentApplied = defineEvent({
   type: 'PaymentApplied',
   message: 'payment.applied',
-  webhook: 'payment:applied',
+  webhooks: ['payment:applied'],
   summary: 'A payment was applied to its order, or more of it than before.',
   data: { orderId: z.string(), appliedMinor: Minor, unappliedMinor: Minor, ...At },
 });
@@ -85,7 +85,7 @@ export const PaymentApplied = defineEvent({
 export const PaymentOrphaned = defineEvent({
   type: 'PaymentOrphaned',
   message: 'payment.orphaned',
-  webhook: null,
+  webhooks: [],
   summary: 'A payment could not be applied and is due for refund.',
   data: { orphanReason: OrphanReason, ...At },
 });
@@ -93,7 +93,7 @@ export const PaymentOrphaned = defineEvent({
 export const PaymentFailed = defineEvent({
   type: 'PaymentFailed',
   message: 'payment.failed',
-  webhook: 'payment:failed',
+  webhooks: ['payment:failed'],
   summary: 'A payment failed: its rail dropped it, or reversed it afterwards.',
   data: { failureReason: z.string(), ...Seen, ...At },
 });
@@ -102,7 +102,7 @@ export const PaymentFailed = defineEvent({
 export const PaymentReinstated = defineEvent({
   type: 'PaymentReinstated',
   message: 'payment.reinstated',
-  webhook: null,
+  webhooks: [],
   summary: 'The rail of a failed payment saw its money again. The payment is received once more.',
   data: {
     /** How often the rail has seen the money by now: 2 after the first failure. */
@@ -119,7 +119,7 @@ export const PaymentReinstated = defineEvent({
 export const PaymentRefunded = defineEvent({
   type: 'PaymentRefunded',
   message: 'payment.refunded',
-  webhook: 'payment:refunded',
+  webhooks: ['payment:refunded'],
   summary: 'A payment was refunded, in full or in part.',
   data: {
     refundId: RefundId,
@@ -139,7 +139,7 @@ export const PaymentRefunded = defineEvent({
 export const PaymentAssigned = defineEvent({
   type: 'PaymentAssigned',
   message: 'payment.assigned',
-  webhook: null,
+  webhooks: [],
   summary:
     'An operator assigned money that came for no known order to an order, or to a merchant. It is received once more.',
   data: {

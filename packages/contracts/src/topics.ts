@@ -91,9 +91,9 @@ const MESSAGE_TYPES = new Map(ALL_MESSAGES.map(({ type, message }) => [type, mes
  *  published, and for an event type that this version does not know. */
 export const messageTypeOf = (eventType: string): DomainMessage['type'] | null => MESSAGE_TYPES.get(eventType) ?? null;
 
-const WEBHOOK_EVENTS = new Map(ALL_MESSAGES.map(({ message, webhook }) => [message, webhook]));
+const WEBHOOKS = new Map(ALL_MESSAGES.map(({ message, webhooks }) => [message, webhooks]));
 
-/** The webhook event of a message, or null when merchants do not receive it, or this version does not know its type.
+/** The webhook events of a message: none when merchants do not receive it, or this version does not know its type.
  *  Each event of an order has one, so that a merchant who keeps the last one has what a read shows. */
-export const webhookEventOf = ({ type }: Pick<DomainMessage, 'type'>): WebhookEventType | null =>
-  WEBHOOK_EVENTS.get(type) ?? null;
+export const webhookEventsOf = ({ type }: Pick<DomainMessage, 'type'>): readonly WebhookEventType[] =>
+  WEBHOOKS.get(type) ?? [];

@@ -1,4 +1,4 @@
-import { EXAMPLE_OF_WEBHOOK, exampleMessage, WebhookEventType, WebhookPayload } from '@cpg/contracts';
+import { exampleMessage, sampleMessageOf, WebhookEventType, WebhookPayload } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { sampleEvent } from './samples.ts';
 
@@ -15,7 +15,7 @@ const anonymous = (payload: unknown) => {
 
 describe.each(WebhookEventType.options)('the sample of %s', (type) => {
   const now = new Date('2026-11-27T04:00:00.123Z');
-  const example = exampleMessage(EXAMPLE_OF_WEBHOOK[type]);
+  const example = sampleMessageOf(type);
 
   test('is the example of a message that stands for this event, with other ids and times', () => {
     const { event, data, timestamp, object_type } = payloadOf(type, merchantId, now);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { EXAMPLE_OF_WEBHOOK, exampleMessage, type WebhookEventType } from '@cpg/contracts';
+import { exampleMessage, sampleMessageOf, type WebhookEventType } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { type RenderedEvent, renderMessage } from './delivery/render.ts';
 
@@ -8,7 +8,7 @@ const INSTANT = /(?<=")\d{4}-\d{2}-\d{2}T[\d:]{8}\.\d{3}Z(?=")/g;
 /** The event of a test delivery: the example of a message that the services publish, with other ids, as if it happened
  *  now. Its resources are marked by `"test": true` in their metadata, and do not exist. */
 export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Date): RenderedEvent => {
-  const example = exampleMessage(EXAMPLE_OF_WEBHOOK[type]);
+  const example = sampleMessageOf(type);
   const payment = exampleMessage('payment.received').data.resource;
   const laterMs = now.getTime() - Date.parse(example.time);
   const text = JSON.stringify(example)
@@ -22,8 +22,6 @@ export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Dat
   const { resource } = message.data;
   const metadata = { test: true };
   const payments = 'payments' in resource && { payments: resource.payments.map((each) => ({ ...each, metadata })) };
-  return {
-    ...renderMessage({ ...message, data: { resource: { ...resource, ...payments, metadata } } })!,
-    isTest: true,
-  };
+  const rendered = renderMessage({ ...message, data: { resource: { ...resource, ...payments, metadata } } });
+  return { ...rendered.find((event) => event.type === type)!, isTest: true };
 };

@@ -4,15 +4,32 @@ import { Order } from './order.ts';
 import { Payment } from './payment.ts';
 import { requestText } from './text.ts';
 
-export const WebhookEventType = z.enum([
-  'order:created',
-  'order:updated',
-  'order:paid',
-  'payment:applied',
-  'payment:failed',
-  'payment:refunded',
-]);
-export type WebhookEventType = z.infer<typeof WebhookEventType>;
+/** Every webhook event: when it is sent, and the message whose example is its sample. The definitions of domain events
+ *  name the webhook events that they cause. */
+export const WEBHOOK_EVENTS = {
+  'order:created': { when: 'A new order was created.', sample: 'order.created' },
+  'order:updated': {
+    when: 'What `GET /v1/orders/{id}` shows has changed, its payments included: a payment was seen, confirmed, applied, refunded or has failed, or became an orphan; or its status, amounts, deadline or metadata changed.',
+    sample: 'order.payment_received',
+  },
+  'order:paid': {
+    when: 'An order is fully paid. It follows the `order:updated` of the same change.',
+    sample: 'order.paid',
+  },
+  'payment:applied': { when: 'A payment was applied to its order.', sample: 'payment.applied' },
+  'payment:failed': { when: 'The rail dropped or reversed a payment.', sample: 'payment.failed' },
+  'payment:refunded': { when: 'A payment was refunded, in full or in part.', sample: 'payment.refunded' },
+} as const;
+export type WebhookEventType = keyof typeof WEBHOOK_EVENTS;
+
+type EventTypeOf<O extends 'order' | 'payment'> = Extract<WebhookEventType, `${O}:${string}`>;
+
+const EVENT_TYPES = Object.keys(WEBHOOK_EVENTS) as WebhookEventType[];
+const eventTypesOf = <O extends 'order' | 'payment'>(object: O) =>
+  z.enum(EVENT_TYPES.filter((type): type is EventTypeOf<O> => type.startsWith(`${object}:`)));
+
+export const WebhookEventType = z.enum(EVENT_TYPES);
+export const OrderEventType = eventTypesOf('order');
 
 export const Webhook = z.object({
   id: WebhookId,
@@ -48,9 +65,6 @@ export const UpdateWebhookDto = z
   .meta({ minProperties: 1 });
 export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;
 
-export const OrderEventType = WebhookEventType.extract(['order:created', 'order:updated', 'order:paid']);
-export const PaymentEventType = WebhookEventType.extract(['payment:applied', 'payment:failed', 'payment:refunded']);
-
 const timestamp = z.int().describe('Unix time in milliseconds when the event happened.');
 
 export const OrderWebhookPayload = z.object({
@@ -61,7 +75,7 @@ export const OrderWebhookPayload = z.object({
 });
 
 export const PaymentWebhookPayload = z.object({
-  event: PaymentEventType,
+  event: eventTypesOf('payment'),
   data: Payment,
   object_type: z.literal('payment'),
   timestamp,

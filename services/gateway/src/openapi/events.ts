@@ -1,15 +1,5 @@
-import { EXAMPLE_OF_WEBHOOK, exampleMessage, OrderEventType, type WebhookEventType } from '@cpg/contracts';
+import { OrderEventType, sampleMessageOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
 import { payloadOf } from './examples.ts';
-
-const WHEN: Record<WebhookEventType, string> = {
-  'order:created': 'A new order was created.',
-  'order:updated':
-    'What `GET /v1/orders/{id}` shows has changed, its payments included: a payment was seen, confirmed, applied, refunded or has failed, or became an orphan; or its status, amounts, deadline or metadata changed.',
-  'order:paid': 'An order is fully paid. It follows the `order:updated` of the same change.',
-  'payment:applied': 'A payment was applied to its order.',
-  'payment:failed': 'The rail dropped or reversed a payment.',
-  'payment:refunded': 'A payment was refunded, in full or in part.',
-};
 
 /** What receivers of webhooks need to know, for the tag of the events. */
 export const ABOUT_EVENTS = `The gateway sends each event to your enabled webhooks as an HTTPS POST with a JSON body. Answer with any 2xx status within 15 seconds.
@@ -100,10 +90,10 @@ const operationOf = (event: WebhookEventType) => {
   return {
     operationId: `on${capitalized(object)}${capitalized(action)}`,
     summary: event,
-    description: WHEN[event],
+    description: WEBHOOK_EVENTS[event].when,
     tags: ['Events'],
     security: [],
-    parameters: headersOf(exampleMessage(EXAMPLE_OF_WEBHOOK[event])),
+    parameters: headersOf(sampleMessageOf(event)),
     requestBody: {
       required: true,
       description: 'The event, and the object right after it. The bytes are the same on every attempt.',
@@ -122,5 +112,5 @@ const capitalized = (word: string): string => `${word[0]!.toUpperCase()}${word.s
 
 /** The `webhooks` section of the document: every event, as a request that the merchant's endpoint receives. */
 export const WEBHOOKS = Object.fromEntries(
-  (Object.keys(WHEN) as WebhookEventType[]).map((event) => [event, { post: operationOf(event) }]),
+  WebhookEventType.options.map((event) => [event, { post: operationOf(event) }]),
 );

@@ -1,8 +1,6 @@
 import {
   type Delivery,
   type DeliveryWithAttempts,
-  EXAMPLE_OF_WEBHOOK,
-  exampleMessage,
   type HistoryEntry,
   type Merchant,
   type MerchantCreateOrderDto,
@@ -13,6 +11,7 @@ import {
   type ProviderPayment,
   type Refund,
   type Replay,
+  sampleMessageOf,
   type Webhook,
   type WebhookEventType,
   WebhookPayload,
@@ -190,7 +189,7 @@ export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=
 
 /** The body of a webhook event, from the example of its message. */
 export const payloadOf = (event: WebhookEventType): WebhookPayload => {
-  const { time, data } = exampleMessage(EXAMPLE_OF_WEBHOOK[event]);
+  const { time, data } = sampleMessageOf(event);
   return WebhookPayload.parse({
     event,
     data: data.resource,

@@ -5,7 +5,7 @@ import {
   type OrderEvent,
   type OrderStatus,
   paymentBreakdown,
-  webhookEventOf,
+  webhookEventsOf,
 } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
@@ -239,7 +239,7 @@ const statusFollowsFromSum = (order: ExistingOrder) => {
 
 const webhookOf = ({ type }: OrderEvent) => {
   const message = messageTypeOf(type);
-  return message && webhookEventOf({ type: message });
+  return message && webhookEventsOf({ type: message })[0];
 };
 
 test('the last order:created or order:updated always shows what a read shows', () => {

@@ -1,4 +1,5 @@
-import { type ResourceMessage, type WebhookEventType, webhookEventOf } from '@cpg/contracts';
+import { ID_PREFIXES, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
+import { ulidOf } from '@cpg/platform';
 import type { StoredEvent } from './delivery.ts';
 
 /** An event as it is stored and sent, with the fields that select its recipients. */
@@ -12,36 +13,23 @@ export interface RenderedEvent extends StoredEvent {
   readonly isTest: boolean;
 }
 
-/** Renders a message once, for all endpoints and attempts. Null when no webhook event stands for it. */
-export const renderMessage = (message: ResourceMessage): RenderedEvent | null => {
-  const type = webhookEventOf(message);
-  return type && renderEvent({ ...message, type, resource: message.data.resource });
-};
-
-interface EventFields {
-  readonly id: string;
-  readonly type: WebhookEventType;
-  readonly time: string;
-  readonly sequence: string;
-  readonly merchantid: string;
-  readonly orderid: string;
-  readonly resource: unknown;
-  readonly isTest?: boolean;
-}
-
-const renderEvent = (fields: EventFields): RenderedEvent => {
-  const { id, type, time, sequence, merchantid, orderid, resource, isTest = false } = fields;
+/** Renders the webhook events of a message once, for all endpoints and attempts. */
+export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(message)): RenderedEvent[] => {
+  const { id, time, sequence, merchantid: merchantId, orderid: orderId, data } = message;
   const occurredMs = Date.parse(time);
-  const payload = { event: type, data: resource, object_type: type.split(':')[0], timestamp: occurredMs };
-  return {
-    id,
-    type,
-    day: time.slice(0, 10),
-    occurredMs,
-    sequence,
-    merchantId: merchantid,
-    orderId: orderid,
-    isTest,
-    body: Buffer.from(JSON.stringify(payload)),
-  };
+  return types.map((type, index) => {
+    const payload = { event: type, data: data.resource, object_type: type.split(':')[0], timestamp: occurredMs };
+    return {
+      // The same ids each time: a repeat of the message stores nothing.
+      id: index === 0 ? id : `${ID_PREFIXES.event}_${ulidOf(`${id}/${type}`)}`,
+      type,
+      day: time.slice(0, 10),
+      occurredMs,
+      sequence,
+      merchantId,
+      orderId,
+      isTest: false,
+      body: Buffer.from(JSON.stringify(payload)),
+    };
+  });
 };

@@ -58,7 +58,7 @@ export const loadReplayBatch = async (
       continue;
     }
     const { messages, more } = result.value;
-    const rendered = messages.map(({ message }) => renderMessage(message)).filter((event) => event !== null);
+    const rendered = messages.flatMap(({ message }) => renderMessage(message));
     events.push(...rendered.filter((event) => event.merchantId === merchantId && types.includes(event.type)));
     if (more) {
       const cursor = { order: finishedOrder, within: { id, place: messages.at(-1)!.place } };

@@ -25,7 +25,7 @@ export const deliverEvents =
       ...new Set(messages.filter(({ type }) => type === 'order.deleted').map(({ orderid }) => orderid)),
     ];
     const oldest = firstBodyDay(endsBy(), retention);
-    const rendered = messages.map(renderMessage).filter((event) => event !== null);
+    const rendered = messages.flatMap((message) => renderMessage(message));
     const recent = rendered.filter(({ day }) => day >= oldest);
     if (recent.length < rendered.length)
       log.warn({ events: rendered.length - recent.length, oldest }, 'skipped events older than the body retention');

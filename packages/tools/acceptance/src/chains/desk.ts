@@ -5,7 +5,7 @@ import {
   type MerchantCreateOrderDto,
   type Order,
   type Payment,
-  webhookEventOf,
+  webhookEventsOf,
   type WebhookEventType,
   type WebhookPayload,
 } from '@cpg/contracts';
@@ -131,7 +131,7 @@ const statesOf = (payments: readonly Payment[]) => payments.map(({ id, status })
 
 /** Waits until the webhook got each message that it is subscribed to, signed and with the same data. */
 const delivered = async (receiver: Receiver, secret: string, messages: readonly DomainMessage[]) => {
-  const wanted = messages.filter((message) => EVENTS.includes(webhookEventOf(message)!));
+  const wanted = messages.filter((message) => EVENTS.includes(webhookEventsOf(message)[0]!));
   await until(
     'all webhooks',
     () => {
@@ -142,10 +142,10 @@ const delivered = async (receiver: Receiver, secret: string, messages: readonly 
         const attempt = attempts.get(message.id);
         if (!attempt || verifyDelivery(attempt, secret) === null) return false;
         const { event, data } = JSON.parse(attempt.rawBody) as WebhookPayload;
-        return event === webhookEventOf(message) && JSON.stringify(data) === JSON.stringify(message.data.resource);
+        return event === webhookEventsOf(message)[0] && JSON.stringify(data) === JSON.stringify(message.data.resource);
       });
     },
     WITHIN,
   );
-  return wanted.map((message) => webhookEventOf(message)!);
+  return wanted.map((message) => webhookEventsOf(message)[0]!);
 };

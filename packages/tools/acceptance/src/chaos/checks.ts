@@ -1,4 +1,4 @@
-import { type DomainMessage, Order, Payment, webhookEventOf } from '@cpg/contracts';
+import { type DomainMessage, Order, Payment, webhookEventsOf } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { isDeepStrictEqual } from 'node:util';
 import type { Api } from '../harness/api.ts';
@@ -89,7 +89,7 @@ const undelivered = async (
   orderId: string,
   published: readonly DomainMessage[],
 ): Promise<string[]> => {
-  const due = published.filter((message) => webhookEventOf(message) !== null).map(({ id }) => id);
+  const due = published.filter((message) => webhookEventsOf(message).length > 0).map(({ id }) => id);
   const missing = () => {
     const received = keysOf(evidence);
     return due.filter((id) => !received.has(id));

@@ -1,0 +1,25 @@
+import { EventId, exampleMessage, type ResourceMessage, WebhookPayload } from '@cpg/contracts';
+import { renderMessage } from './render.ts';
+
+const message = exampleMessage('order.paid') as ResourceMessage;
+
+test('a message of one webhook event gives it its own id', () => {
+  const [event, ...others] = renderMessage(message);
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({ id: message.id, type: 'order:paid' });
+});
+
+test('several webhook events of one message have ids of their own, the same each time', () => {
+  const types = ['order:updated', 'order:paid'] as const;
+  const events = renderMessage(message, types);
+  expect(events.map(({ type }) => type)).toEqual(types);
+  expect(events.map(({ body }) => WebhookPayload.parse(JSON.parse(body.toString())).event)).toEqual(types);
+  const ids = events.map(({ id }) => id);
+  expect(ids[0]).toBe(message.id);
+  expect(new Set(ids).size).toBe(2);
+  for (const id of ids) expect(EventId.parse(id)).toBe(id);
+  expect(renderMessage(message, types).map(({ id }) => id)).toEqual(ids);
+});
+
+test('a message that merchants do not receive gives no webhook event', () =>
+  expect(renderMessage(exampleMessage('payment.received') as ResourceMessage)).toEqual([]));
