@@ -28,3 +28,8 @@ export const ReplayId = idOf(ID_PREFIXES.replay);
 
 /** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
+
+// Fields that many resources have.
+export const OwnerId = MerchantId.describe('The merchant that owns it: `mer_` and a ULID.');
+export const CreatedAt = Timestamp.describe('When it was created: ISO 8601, UTC, milliseconds.');
+export const UpdatedAt = Timestamp.describe('When it last changed: ISO 8601, UTC, milliseconds.');

@@ -59,14 +59,19 @@ export const MAX_ADVANCE_MINUTES = 43_200;
 
 /** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it
  *  replaces waiting. A repeat with the same `x-request-id` does not advance the time again. */
-export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
+export const AdvanceTimeCall = z.object({
+  minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES).describe('How far to advance the clock of the order, in minutes.'),
+});
 export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 
 /** `PATCH /orders/:id` -> 200 Order. A repeat with the same `x-request-id` changes nothing. */
 export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
 export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
 
-export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) });
+export const OrderDeletion = z.object({
+  id: OrderId.describe('The order that was deleted.'),
+  deleted: z.literal(true).describe('Always `true`.'),
+});
 
 /** `GET /orders/:id/summary` -> 200 OrderSummary. 404 if the order is unknown or deleted. */
 export const OrderSummary = z.object({

@@ -6,7 +6,7 @@ import { WebhookEventType } from '../resources/webhook.ts';
 export const TestDeliveryCall = z.object({ webhook_id: z.string(), event_type: WebhookEventType });
 export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 
-export const TestDelivery = z.object({ delivery_id: z.string() });
+export const TestDelivery = z.object({ delivery_id: z.string().describe('The delivery: `dlv_` and a ULID.') });
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
 /** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook.

@@ -113,7 +113,7 @@ const toJsonSchema = (schema: z.ZodType, heading: JsonSchema): JsonSchema => {
       }
       if (jsonSchema.type === 'object' && isOpenOrStrict(jsonSchema.additionalProperties))
         delete jsonSchema.additionalProperties;
-      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      if (jsonSchema.format === 'date-time' || jsonSchema.$ref) delete jsonSchema.pattern;
       if (jsonSchema.type === 'integer') {
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DeliveryId, EventId, ReplayId, Timestamp, WebhookId } from '../ids.ts';
+import { CreatedAt, DeliveryId, EventId, ReplayId, Timestamp, UpdatedAt, WebhookId } from '../ids.ts';
 import { WebhookEventType, WebhookPayload } from './webhook.ts';
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']);
@@ -7,18 +7,18 @@ export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
 export const Delivery = z.object({
   id: DeliveryId.describe('`x-delivery-id` of every attempt.'),
-  webhook_id: WebhookId,
+  webhook_id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
   event_id: EventId.describe('`x-idempotency-key` of every attempt.'),
-  event_type: WebhookEventType,
+  event_type: WebhookEventType.describe('The type of the event.'),
   status: DeliveryStatus.describe(
     '`pending`: another attempt is planned. `failed`: no further attempt is planned, because all attempts failed or the webhook was disabled or deleted.',
   ),
-  attempt_count: z.int(),
+  attempt_count: z.int().describe('How many attempts were made.'),
   next_attempt_at: Timestamp.optional().describe(
     'When the next attempt is due. Present only while the delivery is `pending`.',
   ),
-  created_at: Timestamp,
-  updated_at: Timestamp.optional(),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt.optional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 
@@ -26,12 +26,12 @@ export const AttemptOutcome = z.enum(['delivered', 'refused', 'timed_out', 'unre
 export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
 
 export const DeliveryAttempt = z.object({
-  number: z.int(),
+  number: z.int().describe('The number of the attempt, from 1.'),
   outcome: AttemptOutcome.describe(
     '`refused`: the endpoint answered with a status other than 2xx. `unreachable`: the connection could not be made, or it broke. `blocked`: the address is not public.',
   ),
-  started_at: Timestamp,
-  duration_ms: z.int(),
+  started_at: Timestamp.describe('When the attempt started.'),
+  duration_ms: z.int().describe('How long the attempt took, in milliseconds.'),
   status_code: z.int().optional().describe('HTTP status of the answer, if there was one.'),
   error: z.string().optional().describe('Why there was no complete answer.'),
   response: z
@@ -55,14 +55,14 @@ export type ReplayStatus = z.infer<typeof ReplayStatus>;
 
 /** Delivers the events of a time range to a webhook again. */
 export const Replay = z.object({
-  id: ReplayId,
-  webhook_id: WebhookId,
+  id: ReplayId.describe('The replay: `rpl_` and a ULID.'),
+  webhook_id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
   status: ReplayStatus.describe(
     '`running`: events are being queued. `paused`: the webhook is disabled; the replay goes on when the webhook is enabled. `done`: all events are queued. `canceled`: no further event is queued.',
   ),
-  from_date: Timestamp,
+  from_date: Timestamp.describe('The start of the range.'),
   to_date: Timestamp.describe('Never later than the time of the request: later events are delivered as usual.'),
-  event_types: z.array(WebhookEventType),
+  event_types: z.array(WebhookEventType).describe('The types of events that are replayed.'),
   queued_events: z
     .int()
     .describe(
@@ -76,7 +76,7 @@ export const Replay = z.object({
   reached_date: Timestamp.optional().describe(
     'The events of all orders that were created up to this time are queued, except those of deferred orders. Absent until the first order is finished.',
   ),
-  created_at: Timestamp,
+  created_at: CreatedAt,
   ended_at: Timestamp.optional().describe('When the replay was done or canceled.'),
 });
 export type Replay = z.infer<typeof Replay>;

@@ -3,7 +3,8 @@ import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { RecordedMetadata } from '../recorded-values.ts';
-import { Order, OrderStatus } from './order.ts';
+import { Item } from './item.ts';
+import { Capabilities, OrderStatus, Rates } from './order.ts';
 import { BlockRef, OrphanReason } from './payment.ts';
 
 const TEXTS: Record<string, string> = {
@@ -110,10 +111,10 @@ export const HistoryData = z
       order_id: z.string(),
       merchant_id: MerchantId,
       external_reference_id: z.string(),
-      items: Order.shape.items,
+      items: z.array(Item),
       enable_rails: z.array(PaymentRail),
-      capabilities: Order.shape.capabilities,
-      rates: Order.shape.rates,
+      capabilities: Capabilities,
+      rates: Rates,
       total_amount: Amount,
       expiration_minutes: z.int(),
       expiration_date: Timestamp,
@@ -173,7 +174,7 @@ export const RECORDING = {
 
 /** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
 export const HistoryEntry = z.object({
-  id: EventId,
+  id: EventId.describe('The event: `evt_` and a ULID.'),
   stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
   order_id: OrderId.describe('The order whose history this is.'),
   sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),

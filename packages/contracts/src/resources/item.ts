@@ -17,7 +17,26 @@ export const Quantity = z
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
   });
 
-const bounded = { name: requestText(1, 256), quantity: Quantity, unit_price: AmountDto, currency: ItemCurrency };
+/** An item without its modifiers, or a modifier. */
+const lineOf = <N extends z.ZodString, Q extends z.ZodNumber, P extends z.ZodString>(
+  name: N,
+  quantity: Q,
+  price: P,
+) => ({
+  name: name.describe('What is sold.'),
+  quantity: quantity.describe('How many: more than 0, with at most 6 decimals.'),
+  unit_price: price.describe('The price of one unit.'),
+  currency: ItemCurrency.describe(
+    'The currency of the price. It is converted into the currency of the order at a locked rate.',
+  ),
+});
+
+const modifiersOf = <T extends z.ZodArray>(modifiers: T) =>
+  modifiers
+    .optional()
+    .describe('Additions to the item, such as a side dish. Each counts once per unit of its own quantity.');
+
+const bounded = lineOf(requestText(1, 256), Quantity, AmountDto);
 
 const checkDecimals = (
   { unit_price, currency }: { unit_price: string; currency: ItemCurrency },
@@ -38,14 +57,14 @@ export const ModifierDto = z.strictObject(bounded).superRefine(checkDecimals);
 
 /** An item in a request. */
 export const ItemDto = z
-  .strictObject({ ...bounded, modifiers: z.array(ModifierDto).max(20).optional() })
+  .strictObject({ ...bounded, modifiers: modifiersOf(z.array(ModifierDto).max(20)) })
   .superRefine(checkDecimals);
 
 // Orders are shown for ever, so the shapes below have no limits: a limit of requests may be tightened.
-const line = { name: z.string(), quantity: z.number(), unit_price: Amount, currency: ItemCurrency };
+const line = lineOf(z.string(), z.number(), Amount);
 
 export const Modifier = z.object(line);
 export type Modifier = z.infer<typeof Modifier>;
 
-export const Item = z.object({ ...line, modifiers: z.array(Modifier).optional() });
+export const Item = z.object({ ...line, modifiers: modifiersOf(z.array(Modifier)) });
 export type Item = z.infer<typeof Item>;

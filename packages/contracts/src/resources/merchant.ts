@@ -1,48 +1,50 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { MerchantId, Timestamp } from '../ids.ts';
+import { CreatedAt, MerchantId, UpdatedAt } from '../ids.ts';
 import { MetadataDto } from './metadata.ts';
 
 export const Address = z.object({
-  street: z.string(),
-  city: z.string(),
-  state: z.string(),
-  postal_code: z.string(),
+  street: z.string().describe('Street and number.'),
+  city: z.string().describe('City or town.'),
+  state: z.string().describe('State, province or region.'),
+  postal_code: z.string().describe('Postal code.'),
   country: z.string().describe('ISO 3166-1 alpha-2 code.'),
 });
 
 export const IndividualProfile = z.object({
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-  phone: z.string().optional(),
+  first_name: z.string().describe('First name.'),
+  last_name: z.string().describe('Last name.'),
+  email: z.string().describe('Email address.'),
+  phone: z.string().optional().describe('Phone number.'),
 });
 
 export const BusinessProfile = z.object({
-  business_name: z.string(),
-  contact_email: z.string(),
-  contact_phone: z.string().optional(),
-  address: Address.optional(),
+  business_name: z.string().describe('The name of the business.'),
+  contact_email: z.string().describe('The email address for questions.'),
+  contact_phone: z.string().optional().describe('The phone number for questions.'),
+  address: Address.optional().describe('The address of the business.'),
 });
 
 export const PaymentMethod = z.object({
-  type: PaymentRail,
-  supported_currencies: z.array(PaymentCurrency),
-  deposit_instructions: z.record(z.string(), z.json()),
+  type: PaymentRail.describe('The rail.'),
+  supported_currencies: z.array(PaymentCurrency).describe('The currencies that the merchant accepts on this rail.'),
+  deposit_instructions: z.record(z.string(), z.json()).describe('Settings of the rail.'),
 });
 export type PaymentMethod = z.infer<typeof PaymentMethod>;
 
 export const MerchantType = z.enum(['individual', 'business']);
 
 export const Merchant = z.object({
-  id: MerchantId,
-  external_reference_id: z.string(),
-  type: MerchantType,
-  payment_methods: z.array(PaymentMethod),
-  individual_profile: IndividualProfile.optional(),
-  business_profile: BusinessProfile.optional(),
-  created_at: Timestamp,
-  updated_at: Timestamp.optional(),
+  id: MerchantId.describe('The merchant: `mer_` and a ULID.'),
+  external_reference_id: z.string().describe('The id of the merchant in an external system.'),
+  type: MerchantType.describe('Whether the merchant is a person or a business.'),
+  payment_methods: z
+    .array(PaymentMethod)
+    .describe('The rails and currencies that the merchant accepts, without those that are unavailable at the moment.'),
+  individual_profile: IndividualProfile.optional().describe('Present only if `type` is `individual`.'),
+  business_profile: BusinessProfile.optional().describe('Present only if `type` is `business`.'),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt.optional(),
 });
 export type Merchant = z.infer<typeof Merchant>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { MerchantId, OrderId, Timestamp } from '../ids.ts';
+import { CreatedAt, OrderId, OwnerId, Timestamp, UpdatedAt } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { Item, ItemDto } from './item.ts';
 import { Metadata, MetadataDto } from './metadata.ts';
@@ -20,21 +20,31 @@ export const OrderStatus = z.enum([
 export type OrderStatus = z.infer<typeof OrderStatus>;
 
 export const Capabilities = z.object({
-  can_cancel: z.boolean(),
-  can_update: z.boolean(),
-  can_overpay: z.boolean(),
-  partial_payments: z.boolean(),
-  express_checkout: z.boolean(),
-  expiration_auto_renewal: z.boolean(),
+  can_cancel: z.boolean().describe('Whether the order can be canceled.'),
+  can_update: z.boolean().describe('Whether the order can be changed by PATCH.'),
+  can_overpay: z
+    .boolean()
+    .describe('Whether a payment of more than remains is applied in full. If not, the surplus is due for refund.'),
+  partial_payments: z
+    .boolean()
+    .describe(
+      'Whether payments of less than remains are applied. If not, they are held until all of them settle the order.',
+    ),
+  express_checkout: z
+    .boolean()
+    .describe('Whether the hosted payment page goes straight to the instructions of the first rail.'),
+  expiration_auto_renewal: z
+    .boolean()
+    .describe('Whether the order gets new rates and a new deadline instead of expiring, at most 24 times.'),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
 /** One unit of the item currency is worth `rate` units of the order's payment currency. */
 export const Rate = z.object({
-  rate: z.string(),
-  source: z.string(),
-  quoted_at: Timestamp,
-  expires_at: Timestamp,
+  rate: z.string().describe('How many units of the payment currency one unit of the item currency is worth.'),
+  source: z.string().describe('Where the rate comes from.'),
+  quoted_at: Timestamp.describe('When the rate was quoted.'),
+  expires_at: Timestamp.describe('Until when the rate is locked.'),
 });
 export type Rate = z.infer<typeof Rate>;
 
@@ -42,54 +52,54 @@ export const Rates = z.partialRecord(ItemCurrency, Rate);
 export type Rates = z.infer<typeof Rates>;
 
 export const CryptoDepositInstruction = z.object({
-  rail: z.literal('crypto_deposit'),
-  currency: PaymentCurrency,
-  network: z.string(),
+  rail: z.literal('crypto_deposit').describe('The rail: a deposit on a chain.'),
+  currency: PaymentCurrency.describe('The asset to send.'),
+  network: z.string().describe('The name of the network.'),
   chain_id: z.string().describe('CAIP-2'),
   asset: z.string().describe('CAIP-19'),
   asset_label: z
     .string()
     .optional()
     .describe('The name that wallets show for the asset, where it is not the currency: `USDT0`.'),
-  address: z.string(),
-  amount: Amount,
-  amount_units: z.string(),
-  decimals: z.int(),
+  address: z.string().describe('The address to send to. It belongs to this order alone.'),
+  amount: Amount.describe('The amount that is still missing, beside payments that are received and not applied yet.'),
+  amount_units: z.string().describe('The same amount in the smallest units of the asset.'),
+  decimals: z.int().describe('The decimals of the asset on this network.'),
   payment_uri: z
     .string()
     .optional()
     .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing.'),
-  required_confirmations: z.int(),
+  required_confirmations: z.int().describe('The number of blocks after which a payment counts.'),
   smallest_payable_amount: Amount.optional().describe(
     'The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid.',
   ),
-  expires_at: Timestamp,
+  expires_at: Timestamp.describe('Until when the instruction is valid.'),
 });
 
 export const GatewayPayInstruction = z.object({
-  rail: z.literal('gateway_pay'),
-  currency: PaymentCurrency,
-  amount: Amount,
-  provider: z.string(),
-  payment_reference: z.string(),
-  payment_url: z.string().meta({ format: 'uri' }),
+  rail: z.literal('gateway_pay').describe('The rail: a payment through a provider.'),
+  currency: PaymentCurrency.describe('The currency to pay in.'),
+  amount: Amount.describe('The amount that remains to be paid.'),
+  provider: z.string().describe('The name of the payment provider.'),
+  payment_reference: z.string().describe('The reference of the order at the provider.'),
+  payment_url: z.string().meta({ format: 'uri' }).describe('The page on which the payer pays.'),
   qr_content: z.string().optional().describe('Absent when the order takes no more payments.'),
-  expires_at: Timestamp,
+  expires_at: Timestamp.describe('Until when the instruction is valid.'),
 });
 
 export const DepositInstruction = z.discriminatedUnion('rail', [CryptoDepositInstruction, GatewayPayInstruction]);
 export type DepositInstruction = z.infer<typeof DepositInstruction>;
 
 export const Order = z.object({
-  id: OrderId,
-  external_reference_id: z.string(),
-  merchant_id: MerchantId,
-  items: z.array(Item),
-  payments: z.array(Payment),
-  status: OrderStatus,
-  status_reason: z.string().optional(),
-  total_amount: Amount,
-  remaining_amount: Amount,
+  id: OrderId.describe('The order: `ord_` and a ULID.'),
+  external_reference_id: z.string().describe('Your own reference. It need not be unique.'),
+  merchant_id: OwnerId,
+  items: z.array(Item).describe('What is sold.'),
+  payments: z.array(Payment).describe('The payments of the order, oldest first.'),
+  status: OrderStatus.describe('The state of the order.'),
+  status_reason: z.string().optional().describe('Why the order has its status.'),
+  total_amount: Amount.describe('The amount due.'),
+  remaining_amount: Amount.describe('The amount that remains to be paid. Zero for a paid order.'),
   shortfall_amount: Amount.optional().describe(
     'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
   ),
@@ -100,17 +110,17 @@ export const Order = z.object({
     .number()
     .optional()
     .describe('The part of the total that may be missing. Absent for none.'),
-  currency: PaymentCurrency,
-  rates: Rates,
-  capabilities: Capabilities,
-  deposit_instructions: z.array(DepositInstruction),
-  payment_reference: z.string().optional(),
-  expiration_date: Timestamp.optional(),
-  return_url: z.string().optional(),
-  cancel_url: z.string().optional(),
-  metadata: Metadata.optional(),
-  created_at: Timestamp.optional(),
-  updated_at: Timestamp.optional(),
+  currency: PaymentCurrency.describe('The currency in which the order is paid.'),
+  rates: Rates.describe('The locked exchange rates, by item currency.'),
+  capabilities: Capabilities.describe('What may happen to the order.'),
+  deposit_instructions: z.array(DepositInstruction).describe('How to pay, one instruction per rail and network.'),
+  payment_reference: z.string().optional().describe('The reference that the payer gives, if the rail has one.'),
+  expiration_date: Timestamp.optional().describe('The deadline for payment.'),
+  return_url: z.string().optional().describe('Your page for a payer who has paid, as in the request.'),
+  cancel_url: z.string().optional().describe('Your page for a payer who does not pay, as in the request.'),
+  metadata: Metadata.optional().describe('Your own data. It is stored and returned, and has no effect.'),
+  created_at: CreatedAt.optional(),
+  updated_at: UpdatedAt.optional(),
 });
 export type Order = z.infer<typeof Order>;
 
@@ -138,26 +148,38 @@ export const toleranceBpsOf = (percent: number): number => Math.round(percent * 
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
 
 export const MerchantCreateOrderDto = z.strictObject({
-  external_reference_id: requestText(1, 128),
-  items: z.array(ItemDto).min(1).max(100),
+  external_reference_id: requestText(1, 128).describe('Your own reference. It need not be unique.'),
+  items: z.array(ItemDto).min(1).max(100).describe('What is sold. The sum of the items is the amount due.'),
   enable_rails: z
     .array(PaymentRail)
     .min(1)
     .max(PaymentRail.options.length)
     .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
-    .meta({ uniqueItems: true }),
-  payment_currency: PaymentCurrency,
-  capabilities: CapabilitiesDto,
-  expiration_minutes: ExpirationMinutes.optional(),
-  underpayment_tolerance_percent: TolerancePercent.optional(),
-  return_url: PayerUrl.optional(),
-  cancel_url: PayerUrl.optional(),
-  metadata: MetadataDto.optional(),
+    .meta({ uniqueItems: true })
+    .describe('How the payer may pay. Each rail at most once.'),
+  payment_currency: PaymentCurrency.describe('The currency in which the order is paid.'),
+  capabilities: CapabilitiesDto.describe('What may happen to the order.'),
+  expiration_minutes: ExpirationMinutes.optional().describe('Minutes until the order expires. By default 60.'),
+  underpayment_tolerance_percent: TolerancePercent.optional().describe(
+    'The part of the total that may be missing, with at most 2 decimals. By default, that of the merchant.',
+  ),
+  return_url: PayerUrl.optional().describe(
+    'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
+  ),
+  cancel_url: PayerUrl.optional().describe(
+    'Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`.',
+  ),
+  metadata: MetadataDto.optional().describe('Your own data. It is stored and returned, and has no effect.'),
 });
 export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
 
 export const UpdateOrderDto = z
-  .strictObject({ metadata: MetadataDto.optional(), expiration_minutes: ExpirationMinutes.optional() })
+  .strictObject({
+    metadata: MetadataDto.optional().describe('Your own data. It is stored and returned, and has no effect.'),
+    expiration_minutes: ExpirationMinutes.optional().describe(
+      'Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default.',
+    ),
+  })
   .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
     error: 'must have metadata, expiration_minutes, or both',
   })

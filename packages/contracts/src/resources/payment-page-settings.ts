@@ -1,14 +1,23 @@
 import { z } from 'zod';
-import { Timestamp } from '../ids.ts';
+import { UpdatedAt } from '../ids.ts';
 import { requestText } from './text.ts';
 
 /** How the payment page looks for a merchant. */
 export const PaymentPageSettings = z.object({
-  display_name: z.string(),
-  accent_color: z.string().optional(),
-  logo_url: z.string().optional(),
-  frame_ancestors: z.array(z.string()),
-  updated_at: Timestamp.optional(),
+  display_name: z.string().describe('The name that payers see: by default the name of the profile.'),
+  accent_color: z
+    .string()
+    .optional()
+    .describe(
+      'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+    ),
+  logo_url: z.string().optional().describe('The path of the logo on the gateway. It changes with the logo.'),
+  frame_ancestors: z
+    .array(z.string())
+    .describe(
+      'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+    ),
+  updated_at: UpdatedAt.optional(),
 });
 export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 
@@ -20,16 +29,28 @@ const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[
 });
 
 export const PaymentPageSettingsDto = z.strictObject({
-  display_name: DisplayName.optional(),
+  display_name: DisplayName.optional().describe('The name that payers see: by default the name of the profile.'),
   accent_color: z
     .string()
     .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a color like #0a7d5c' })
-    .optional(),
+    .optional()
+    .describe(
+      'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+    ),
   logo: z
     .base64({ error: 'must be an image in base64' })
     .min(1)
     .max(Math.ceil(MAX_LOGO_BYTES / 3) * 4)
-    .nullish(),
-  frame_ancestors: z.array(requestText(1, 255)).max(10).optional(),
+    .nullish()
+    .describe(
+      'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
+    ),
+  frame_ancestors: z
+    .array(requestText(1, 255))
+    .max(10)
+    .optional()
+    .describe(
+      'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+    ),
 });
 export type PaymentPageSettingsDto = z.infer<typeof PaymentPageSettingsDto>;

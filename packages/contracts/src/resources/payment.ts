@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { MerchantId, PaymentId, Timestamp } from '../ids.ts';
+import { CreatedAt, OwnerId, PaymentId, UpdatedAt } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { Metadata } from './metadata.ts';
 
@@ -29,20 +29,24 @@ export const BlockRef = z.object({
 export type BlockRef = z.infer<typeof BlockRef>;
 
 export const Payment = z.object({
-  id: PaymentId,
-  merchant_id: MerchantId,
+  id: PaymentId.describe('The payment: `pay_` and a ULID.'),
+  merchant_id: OwnerId,
   order_id: z
     .string()
     .describe(
       'The order that the payer named. For an orphan it may be an unknown order, or the deposit address if that address belongs to no order.',
     ),
-  status: PaymentStatus,
-  payment_rail: PaymentRail,
-  provider_id: z.string(),
-  paid_amount: Amount,
-  fee_amount: Amount,
-  net_amount: Amount,
-  currency: PaymentCurrency,
+  status: PaymentStatus.describe('The state of the payment.'),
+  payment_rail: PaymentRail.describe('How it was paid.'),
+  provider_id: z
+    .string()
+    .describe(
+      'What identifies the money at its source: a transaction and its output on a chain, or the id at the provider.',
+    ),
+  paid_amount: Amount.describe('The amount that was paid.'),
+  fee_amount: Amount.describe('The fee of the gateway.'),
+  net_amount: Amount.describe('`paid_amount` without `fee_amount`.'),
+  currency: PaymentCurrency.describe('The currency.'),
   asset: z.string().optional().describe('The coin or token that arrived (CAIP-19), where a chain shows it.'),
   asset_label: z
     .string()
@@ -54,7 +58,7 @@ export const Payment = z.object({
     .describe(
       '`false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund.',
     ),
-  metadata: Metadata.optional(),
+  metadata: Metadata.optional().describe('Your own data. It is stored and returned, and has no effect.'),
   applied_amount: Amount.optional().describe(
     'The part that is applied to the order. Zero unless the payment is `applied`.',
   ),
@@ -62,12 +66,26 @@ export const Payment = z.object({
     'The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order.',
   ),
   refunded_amount: Amount.optional().describe('The total of all refunds of the payment.'),
-  orphan_reason: OrphanReason.optional(),
-  failure_reason: z.string().optional(),
-  tx_hash: z.string().optional(),
-  confirmations: z.int().optional(),
-  block: BlockRef.optional(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  orphan_reason: OrphanReason.optional().describe(
+    'Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.',
+  ),
+  failure_reason: z
+    .string()
+    .optional()
+    .describe(
+      'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own).',
+    ),
+  tx_hash: z.string().optional().describe('The transaction on the chain.'),
+  confirmations: z
+    .int()
+    .optional()
+    .describe(
+      'The number of blocks from the payment to the newest one at the last change of the payment: when it arrived, was confirmed, or changed its block. It does not grow with later blocks: compare `block.height` with the newest block of the chain.',
+    ),
+  block: BlockRef.optional().describe(
+    'The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`.',
+  ),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 });
 export type Payment = z.infer<typeof Payment>;

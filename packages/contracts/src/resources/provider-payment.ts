@@ -8,21 +8,21 @@ const Id = z.string().regex(/^[\x21-\x7e]{1,128}$/, { error: 'must be 1 to 128 v
 
 /** A payment as its provider reports it, in a callback or in the answer to a query. The provider guarantees it. */
 export const ProviderPayment = z.object({
-  order_id: Id,
+  order_id: Id.describe('The order that is paid, as in the request that created the payment page.'),
   /** The provider's id of the payment: the same id is the same payment. */
-  external_reference_id: Id,
-  amount: AmountDto,
-  currency: PaymentCurrency,
+  external_reference_id: Id.describe("The provider's id of the payment. The same id is the same payment."),
+  amount: AmountDto.describe('What was paid.'),
+  currency: PaymentCurrency.describe('The currency of the amount.'),
   /** When the payer paid; by default when the report came. */
-  paid_at: Timestamp.optional(),
+  paid_at: Timestamp.optional().describe('When it was paid. By default when it is reported.'),
 });
 export type ProviderPayment = z.infer<typeof ProviderPayment>;
 
 export const RecordedProviderPayment = z.object({
-  payment_id: PaymentId,
-  status: PaymentStatus,
+  payment_id: PaymentId.describe('The payment: `pay_` and a ULID.'),
+  status: PaymentStatus.describe('The state of the payment.'),
   /** False if the payment names no known order: it is an orphan. */
-  has_order: z.boolean(),
+  has_order: z.boolean().describe('Whether the order exists. If not, the payment is an `orphan`.'),
 });
 export type RecordedProviderPayment = z.infer<typeof RecordedProviderPayment>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MerchantId, Timestamp, WebhookId } from '../ids.ts';
+import { CreatedAt, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
 import { Order } from './order.ts';
 import { Payment } from './payment.ts';
 import { requestText } from './text.ts';
@@ -32,19 +32,19 @@ export const WebhookEventType = z.enum(EVENT_TYPES);
 export const OrderEventType = eventTypesOf('order');
 
 export const Webhook = z.object({
-  id: WebhookId,
-  merchant_id: MerchantId,
-  url: z.string(),
-  events: z.array(WebhookEventType),
-  is_enabled: z.boolean(),
+  id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
+  merchant_id: OwnerId,
+  url: z.string().describe('The URL that receives the events.'),
+  events: z.array(WebhookEventType).describe('The types of events that the webhook receives.'),
+  is_enabled: z.boolean().describe('Whether events are delivered. The configuration is kept while it is `false`.'),
   disabled_reason: z
     .string()
     .optional()
     .describe(
       'Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day.',
     ),
-  created_at: Timestamp.optional(),
-  updated_at: Timestamp.optional(),
+  created_at: CreatedAt.optional(),
+  updated_at: UpdatedAt.optional(),
 });
 export type Webhook = z.infer<typeof Webhook>;
 
@@ -54,11 +54,20 @@ export const WebhookEvents = z
   .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })
   .meta({ uniqueItems: true });
 
-export const CreateWebhookDto = z.strictObject({ url: requestText(0, 2048), events: WebhookEvents });
+export const CreateWebhookDto = z.strictObject({
+  url: requestText(0, 2048).describe('A public HTTPS URL. It cannot be changed later.'),
+  events: WebhookEvents.describe('The types of events that the webhook receives.'),
+});
 export type CreateWebhookDto = z.infer<typeof CreateWebhookDto>;
 
 export const UpdateWebhookDto = z
-  .strictObject({ events: WebhookEvents.optional(), is_enabled: z.boolean().optional() })
+  .strictObject({
+    events: WebhookEvents.optional().describe('The types of events that the webhook receives.'),
+    is_enabled: z
+      .boolean()
+      .optional()
+      .describe('Whether events are delivered. The configuration is kept while it is `false`.'),
+  })
   .refine((body) => body.events !== undefined || body.is_enabled !== undefined, {
     error: 'must have events, is_enabled, or both',
   })
@@ -68,16 +77,16 @@ export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;
 const timestamp = z.int().describe('Unix time in milliseconds when the event happened.');
 
 export const OrderWebhookPayload = z.object({
-  event: OrderEventType,
-  data: Order,
-  object_type: z.literal('order'),
+  event: OrderEventType.describe('What happened.'),
+  data: Order.describe('The order right after the event.'),
+  object_type: z.literal('order').describe('The type of `data`.'),
   timestamp,
 });
 
 export const PaymentWebhookPayload = z.object({
-  event: eventTypesOf('payment'),
-  data: Payment,
-  object_type: z.literal('payment'),
+  event: eventTypesOf('payment').describe('What happened.'),
+  data: Payment.describe('The payment right after the event.'),
+  object_type: z.literal('payment').describe('The type of `data`.'),
   timestamp,
 });
 

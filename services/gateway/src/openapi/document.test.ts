@@ -17,7 +17,6 @@ import { breakingChanges, type OpenApi } from './breaking-changes.ts';
 import { openApiDocument } from './document.ts';
 import { ABOUT_EVENTS } from './events.ts';
 import * as examples from './examples.ts';
-import { describedFields } from './field-descriptions.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
 let document: any;
@@ -157,20 +156,6 @@ test('every operation, parameter, header and field has a description', () => {
   for (const [name, schema] of Object.entries(document.components.schemas)) checkFields(name, schema);
   for (const tag of document.tags) check(tag.name, tag);
   expect(missing).toEqual([]);
-});
-
-test('no description of a field is left over', () => {
-  const fieldsOf = (schema: { properties?: object; items?: object }, prefix = ''): string[] => [
-    ...Object.entries(schema.properties ?? {}).flatMap(([field, value]) => [
-      `${prefix}${field}`,
-      ...fieldsOf(value, `${prefix}${field}.`),
-    ]),
-    ...(schema.items ? fieldsOf(schema.items, prefix) : []),
-  ];
-  const known = Object.entries<object>(document.components.schemas).flatMap(([name, schema]) =>
-    fieldsOf(schema).map((field) => `${name.replace(/Dto$/, '')}.${field}`),
-  );
-  expect(describedFields().filter((field) => !known.includes(field))).toEqual([]);
 });
 
 test('the parameters of lists have their defaults', () => {

@@ -4,7 +4,6 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { type EncodedBody, encodeBody, sendEncodedBody } from '../plugins/encoded-body.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
-import { describeFields } from './field-descriptions.ts';
 import { completeOperation, type Operation } from './operations.ts';
 import { serveDocsPages } from './pages.ts';
 import { type Document, simplifySchemas } from './simplify-schemas.ts';
@@ -24,7 +23,7 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
       return { ...described, schema: { ...described.schema, description } };
     },
     transformObject: (document) =>
-      describeFields(simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document))) as never,
+      simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
   });
   let document: Promise<EncodedBody> | undefined;
   app.get('/openapi.json', { schema: { hide: true }, compress: false }, async (request, reply) => {

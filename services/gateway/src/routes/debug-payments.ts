@@ -23,10 +23,10 @@ import { requireOwner, requireOwnerOfOrder } from './debug-ownership.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const RegisterPaymentBody = z.strictObject({
-  order_id: requestText(0, 256),
-  payment_rail: PaymentRail,
-  amount: AmountDto,
-  currency: PaymentCurrency,
+  order_id: requestText(0, 256).describe('The order that is paid.'),
+  payment_rail: PaymentRail.describe('How it is paid. The order must have this rail.'),
+  amount: AmountDto.describe('The amount that is paid.'),
+  currency: PaymentCurrency.describe('The currency.'),
   txHash: requestText(1, 256)
     .optional()
     .describe(

@@ -20,7 +20,10 @@ import { requireOwner, requireOwnerOfOrder } from './debug-ownership.ts';
 import { debugPaymentRoutes } from './debug-payments.ts';
 import { pathId } from './parameters.ts';
 
-export const TestWebhookBody = z.strictObject({ webhook_id: requestText(0, 256), event_type: WebhookEventType });
+export const TestWebhookBody = z.strictObject({
+  webhook_id: requestText(0, 256).describe('The webhook: `whk_` and a ULID.'),
+  event_type: WebhookEventType.describe('The type of the event.'),
+});
 
 export const AdvanceTimeBody = z.strictObject(AdvanceTimeCall.shape);
 

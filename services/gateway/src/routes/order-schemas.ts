@@ -35,7 +35,7 @@ const HistoryQuery = z.strictObject({
 });
 
 export const OrderHistoryPage = z.object({
-  items: z.array(HistoryEntry),
+  items: z.array(HistoryEntry).describe('Recorded events, oldest first.'),
   next: z.string().optional().describe('The cursor of the next page, for `after`. Absent on the last page.'),
 });
 

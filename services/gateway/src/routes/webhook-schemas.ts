@@ -18,7 +18,10 @@ export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
     .describe('Cannot be changed.'),
 }).meta({ minProperties: 1 });
 
-export const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
+export const WebhookDeletion = z.object({
+  id: WebhookId.describe('The webhook that was deleted.'),
+  deleted: z.literal(true).describe('Always `true`.'),
+});
 
 const params = pathId('webhook', 'whk');
 const tags = ['Webhooks'];
