@@ -50,7 +50,7 @@ export default tseslint.config(
       // Published without dependencies.
       'packages/webhook-verifier/src/verify.ts',
       // The monotonic clock of a browser stands still while its device sleeps.
-      'services/gateway/src/pay-page/browser/**',
+      'services/gateway/src/checkout/browser/**',
       '**/*.test.ts',
       '**/testing/**/*.ts',
       'packages/tools/acceptance/**/*.ts',

@@ -15,8 +15,8 @@ import { runDepositSettingsCommand } from './admin/deposit-settings.ts';
 import { AdminError } from './admin/admin-error.ts';
 import { runSecretsCommand } from './admin/secrets.ts';
 import { runWebhooksCommand } from './admin/webhooks.ts';
-import { ordersClient } from './clients/orders.ts';
-import { paymentsClient } from './clients/payments.ts';
+import { ordersClient } from './api/orders/orders-client.ts';
+import { paymentsClient } from './api/payments/payments-client.ts';
 import {
   readAdminConfig,
   readAuditConfig,
@@ -24,8 +24,8 @@ import {
   readEnvironment,
   readSecretsConfig,
 } from './config.ts';
-import { createHistoryReader } from './history.ts';
-import { keyEnvironmentOf } from './keys/api-key.ts';
+import { createHistoryReader } from './api/orders/order-history.ts';
+import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
 const run = async (args: readonly string[]): Promise<void> => {

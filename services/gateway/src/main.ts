@@ -17,26 +17,26 @@ import {
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
-import { startCleanup } from './cleanup.ts';
-import { ordersClient } from './clients/orders.ts';
-import { paymentsClient } from './clients/payments.ts';
-import { webhookDispatcherClient } from './clients/webhook-dispatcher.ts';
+import { startCleanup } from './door/idempotency/cleanup.ts';
+import { ordersClient } from './api/orders/orders-client.ts';
+import { paymentsClient } from './api/payments/payments-client.ts';
+import { webhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
 import { type GatewayConfig, readConfig } from './config.ts';
-import { keyEnvironmentOf } from './keys/api-key.ts';
-import { type Authenticator, type AuthenticatorOptions, createAuthenticator } from './keys/authenticator.ts';
-import { createCredentialLoader } from './keys/credential-loader.ts';
-import { createKeyVerifier } from './keys/verifier.ts';
-import { createLastUsedTracker } from './keys/last-used.ts';
-import { createRateLimits } from './limits/rate-limits.ts';
+import { keyEnvironmentOf } from './door/keys/api-key.ts';
+import { type Authenticator, type AuthenticatorOptions, createAuthenticator } from './door/keys/authenticator.ts';
+import { createCredentialLoader } from './door/keys/credential-loader.ts';
+import { createKeyVerifier } from './door/keys/verifier.ts';
+import { createLastUsedTracker } from './door/keys/last-used.ts';
+import { createRateLimits } from './door/limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
-import { boxOfEachKey } from './queries/sealed.ts';
-import { holdInstanceLock } from './instance-lock.ts';
-import { nodeWallet } from './pay-page/sandbox/test-wallet.ts';
+import { boxOfEachKey } from './admin/sealed.ts';
+import { holdInstanceLock } from './door/idempotency/instance-lock.ts';
+import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { openPools, type Pools } from './pools.ts';
-import { credentialsByKids, replaceHash, updateLastUsed } from './queries/credentials.ts';
-import { completeCrashedDeletions } from './queries/deleted-resources.ts';
-import { deleteExpiredRequests } from './queries/idempotency.ts';
-import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
+import { credentialsByKids, replaceHash, updateLastUsed } from './door/keys/credentials.ts';
+import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
+import { deleteExpiredRequests } from './door/idempotency/stored-requests.ts';
+import { checkEndpointUrl } from './api/webhooks/endpoint-url.ts';
 
 await runService(async () => {
   const config = readConfig(process.env);
@@ -102,7 +102,7 @@ await runService(async () => {
     log,
     trustProxy: config.TRUST_PROXY,
     payPage: {
-      script: readFileSync(new URL('./pay-page/browser/page.js', import.meta.url)),
+      script: readFileSync(new URL('./checkout/browser/page.js', import.meta.url)),
       streams: { max: config.PAY_PAGE_STREAMS, maxPerAddress: config.PAY_PAGE_STREAMS_PER_ADDRESS },
     },
   });

@@ -1,5 +1,5 @@
 import { newestBlocks, type Pool } from '@cpg/platform/postgres';
-import { Instant } from '../list-query.ts';
+import { Instant } from '../api/lists/list-query.ts';
 import { AdminError } from './admin-error.ts';
 
 /** The time that an operator names comes from a watch. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import type { ApiKey } from '../keys/api-key.ts';
+import type { ApiKey } from '../door/keys/api-key.ts';
 import { AdminError } from './admin-error.ts';
 import { confirmClock, showClocks } from './clock.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';

@@ -1,8 +1,8 @@
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import { isAddressOrCidr } from '@cpg/platform';
-import type { ApiKey, KeyEnvironment } from '../keys/api-key.ts';
-import { issueKey } from '../keys/issue.ts';
-import { Scope } from '../keys/scopes.ts';
+import type { ApiKey, KeyEnvironment } from '../door/keys/api-key.ts';
+import { issueKey } from '../door/keys/issue.ts';
+import { Scope } from '../door/keys/scopes.ts';
 import {
   type Credential,
   credentialByKid,
@@ -10,8 +10,8 @@ import {
   lockCredential,
   retireCredential,
   revokeCredential,
-} from '../queries/credentials.ts';
-import { merchantById } from '../queries/merchants.ts';
+} from '../door/keys/credentials.ts';
+import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { AdminError } from './admin-error.ts';
 import { table } from './table.ts';
 

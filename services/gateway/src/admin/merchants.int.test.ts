@@ -1,4 +1,4 @@
-import { merchantById } from '../queries/merchants.ts';
+import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { DEFINITION, startAdmin, type TestAdmin } from '../testing/jest-admin.ts';
 import { changeMerchant } from './merchants.ts';
 

@@ -8,8 +8,8 @@ import {
   merchantById,
   type StoredMerchant,
   updateMerchant,
-} from '../queries/merchants.ts';
-import { profileName } from '../queries/payment-page-settings.ts';
+} from '../api/merchants/merchant-queries.ts';
+import { profileName } from '../api/payment-page/payment-page-queries.ts';
 import { MerchantDefinition } from './definition.ts';
 import { AdminError } from './admin-error.ts';
 import { table } from './table.ts';

@@ -1,7 +1,7 @@
 import { secretBox } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
-import { boxOfEachKey, sealedWebhooks, updateSealed } from '../queries/sealed.ts';
+import { boxOfEachKey, sealedWebhooks, updateSealed } from './sealed.ts';
 import { runSecretsCommand } from './secrets.ts';
 
 const OLD = 'key of the tests that seals, thirty-two characters';

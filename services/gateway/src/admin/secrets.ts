@@ -1,8 +1,8 @@
 import type { Pool } from '@cpg/platform/postgres';
 import type { SecretBox } from '@cpg/platform';
-import { pepperId } from '../keys/hash.ts';
-import { countHashes } from '../queries/credentials.ts';
-import { sealedResponses, type SealedRow, sealedWebhooks, updateSealed } from '../queries/sealed.ts';
+import { pepperId } from '../door/keys/hash.ts';
+import { countHashes } from '../door/keys/credentials.ts';
+import { sealedResponses, type SealedRow, sealedWebhooks, updateSealed } from './sealed.ts';
 import { AdminError } from './admin-error.ts';
 
 export const SECRETS_USAGE = `  secrets status                                 count what still needs earlier keys and peppers

@@ -41,13 +41,13 @@ import {
   WebhookPayload,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
-import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
-import { OrderHistoryPage, OrderPage } from '../routes/order-schemas.ts';
-import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
-import { RefundPage } from '../routes/refunds.ts';
-import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
-import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhook-schemas.ts';
+import { AdvanceTimeBody, TestWebhookBody } from '../api/debug/debug-routes.ts';
+import { FailPaymentBody, RegisterPaymentBody } from '../api/debug/debug-payment-routes.ts';
+import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
+import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.ts';
+import { RefundPage } from '../api/refunds/refund-routes.ts';
+import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
+import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
 import * as examples from './examples.ts';
 
 /** The field by which a reader tells the variants of a union, and the schema of each of its values. */

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { compressResponses } from '../plugins/compression.ts';
+import { compressResponses } from '../door/responses/compression.ts';
 import { serveApiDocs } from './plugin.ts';
 
 let app: FastifyInstance;

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateMerchantDto } from '@cpg/contracts';
 import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { runCommand } from '../admin/command-line.ts';
-import { createAuthenticator } from '../keys/authenticator.ts';
-import { verifySecret } from '../keys/hash.ts';
+import { createAuthenticator } from '../door/keys/authenticator.ts';
+import { verifySecret } from '../door/keys/hash.ts';
 import { migrateGateway } from '../migrations.ts';
-import { credentialByKid } from '../queries/credentials.ts';
+import { credentialByKid } from '../door/keys/credentials.ts';
 import { log } from './jest-gateway.ts';
 import { PEPPER } from './jest-merchant.ts';
 

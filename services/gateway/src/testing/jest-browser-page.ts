@@ -1,4 +1,4 @@
-import { en } from '../pay-page/texts/en.ts';
+import { en } from '../checkout/view/texts/en.ts';
 
 export const timers = (import.meta as unknown as { jest: typeof jest }).jest;
 
@@ -146,7 +146,7 @@ export const run = async (html: string) => {
   leave();
   show((browser.rendered = html));
   timers.resetModules();
-  await import('../pay-page/browser/page.ts');
+  await import('../checkout/browser/page.ts');
   await settle();
 };
 

@@ -1,0 +1,148 @@
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryWithAttempts,
+  invalidRequest,
+  type Webhook,
+  type WebhookPayload,
+} from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { hideInternalAddresses } from '@cpg/platform';
+import { decodeTime, encodeTime } from 'ulid';
+import type { ListQuery } from '../lists/list-query.ts';
+import type { Place } from '../lists/cursor.ts';
+import { mapPage, type Page, pageOf, startOf } from '../lists/page.ts';
+
+interface DeliveryRow {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: Delivery['event_type'];
+  readonly status: Delivery['status'];
+  readonly attempts: number;
+  readonly next_attempt_at: Date | null;
+  readonly updated_at: Date | null;
+}
+
+interface AttemptRow {
+  readonly number: number;
+  readonly outcome: DeliveryAttempt['outcome'];
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  readonly started_at_us: string;
+}
+
+export interface DeliveryFilters {
+  readonly status?: string | undefined;
+  readonly event_type?: string | undefined;
+}
+
+/** Which attempts of a delivery: the first ones, or those after a cursor. */
+export interface AttemptsQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** One page of a webhook's deliveries, from the dispatcher. */
+export const listDeliveries = async (
+  db: Queryable,
+  webhookId: string,
+  { status, event_type, ...list }: ListQuery & DeliveryFilters,
+): Promise<Page<Delivery>> => {
+  const { from_date: from, to_date: to } = list;
+  const [fromId, toId] = [from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)];
+  const query = {
+    table: 'webhooks.api_deliveries',
+    owner: ['webhook_id', webhookId] as const,
+    filters: Object.entries({ status, event_type }),
+    list,
+  };
+  const after = startOf(query);
+  const { page, limit, sort } = list;
+  const { rows } = await db.query<DeliveryRow & { readonly total: string }>({
+    name: 'list deliveries',
+    text: `select total, (delivery).*
+           from webhooks.list_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9) with ordinality as listed (total, delivery, place)
+           order by place`,
+    values: [webhookId, event_type, status, fromId, toId, after?.id, sort === 'asc', (page - 1) * limit, limit + 1],
+  });
+  const found = rows.filter(({ id }) => id !== null);
+  return mapPage(pageOf(query, Number(rows[0]!.total), found, placeOf), resourceOf);
+};
+
+/** A delivery with a page of its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
+ *  internal addresses, except the one in the URL of the webhook. */
+export const deliveryById = async (
+  db: Queryable,
+  { id: webhookId, url }: Pick<Webhook, 'id' | 'url'>,
+  id: string,
+  { limit, cursor }: AttemptsQuery,
+): Promise<DeliveryWithAttempts | null> => {
+  const after = cursor === undefined ? null : attemptBefore(cursor);
+  const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
+    `select id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at, day::text, body
+       from webhooks.api_deliveries where webhook_id = $1 and id = $2`,
+    [webhookId, id],
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const attempts = await db.query<AttemptRow>({
+    name: 'attempts of a delivery',
+    text: `select number, outcome, started_at, duration_ms, status_code, error, response,
+         (extract(epoch from started_at) * 1000000)::bigint::text as started_at_us
+       from webhooks.api_attempts where delivery_id = $1 and day = $2
+         and started_at > 'epoch'::timestamptz + coalesce($3::bigint, -1) * interval '1 microsecond'
+       order by started_at limit $4`,
+    values: [id, row.day, after, limit + 1],
+  });
+  const shown = attempts.rows.slice(0, limit);
+  return {
+    ...resourceOf(row),
+    attempts: shown.map((attempt) => attemptOf(attempt, hostOf(url))),
+    ...(attempts.rows.length > limit && { next_cursor: cursorAfter(shown.at(-1)!) }),
+    ...(row.body !== null && { payload: JSON.parse(row.body) as WebhookPayload }),
+  };
+};
+
+// An attempt is identified by its delivery and the microsecond of its start.
+const cursorAfter = ({ started_at_us }: AttemptRow): string => Buffer.from(started_at_us).toString('base64url');
+
+const attemptBefore = (cursor: string): string => {
+  const startedAtUs = Buffer.from(cursor, 'base64url').toString();
+  if (/^\d{1,17}$/.test(startedAtUs)) return startedAtUs;
+  throw invalidRequest([{ path: 'cursor', message: 'must be the `next_cursor` of an earlier response' }]);
+};
+
+// A ULID starts with the time of its creation. Sort order, date filters and counts follow this time alone.
+const createdMsOf = (id: string): number => decodeTime(id.slice(id.indexOf('_') + 1));
+
+const placeOf = ({ id }: DeliveryRow): Place => ({ createdAtUs: `${createdMsOf(id)}000`, id });
+
+const firstIdAt = (ms: number): string => `dlv_${encodeTime(Math.max(0, ms))}`;
+
+const resourceOf = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  webhook_id: row.webhook_id,
+  event_id: row.event_id,
+  event_type: row.event_type,
+  status: row.status,
+  attempt_count: row.attempts,
+  ...(row.next_attempt_at && { next_attempt_at: row.next_attempt_at.toISOString() }),
+  created_at: new Date(createdMsOf(row.id)).toISOString(),
+  ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
+
+const attemptOf = (row: AttemptRow, knownHost: string): DeliveryAttempt => ({
+  number: row.number,
+  outcome: row.outcome,
+  started_at: row.started_at.toISOString(),
+  duration_ms: row.duration_ms,
+  ...(row.status_code !== null && { status_code: row.status_code }),
+  ...(row.error !== null && { error: hideInternalAddresses(row.error, knownHost) }),
+  ...(row.response !== null && { response: row.response }),
+});

@@ -1,0 +1,67 @@
+import {
+  type HistoryEntry,
+  type HistoryPage,
+  historyView,
+  mergeHistory,
+  type Order,
+  type RecordedEntry,
+} from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { CallContext } from '@cpg/platform';
+import type { OrdersClient } from './orders-client.ts';
+import type { PaymentsClient } from '../payments/payments-client.ts';
+import { currenciesOfPayments } from '../payments/payment-queries.ts';
+
+const ALL_TIME = { from: '1970-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z' };
+
+export type ReadHistory = (
+  orderId: string,
+  after: string | undefined,
+  context: CallContext,
+) => Promise<HistoryPage<RecordedEntry>>;
+
+/** Reads one page of the recorded events of an order and its payments, oldest first. */
+export const createHistoryReader =
+  ({
+    orders,
+    payments,
+  }: Record<'orders', Pick<OrdersClient, 'history'>> &
+    Record<'payments', Pick<PaymentsClient, 'history'>>): ReadHistory =>
+  async (orderId, after, context) => {
+    const query = { ...ALL_TIME, after };
+    const pages = [orders, payments].map((service) => service.history(orderId, query, context));
+    return mergeHistory(await Promise.all(pages));
+  };
+
+const PAYMENT_STREAM_PREFIX = 'payment-';
+
+/** Reads one page of the history of an order as the API shows it. The events do not repeat the currency of their
+ *  amounts: it is that of the order or, on the stream of a payment, that of the payment. */
+export const createPublicHistoryReader =
+  (readHistory: ReadHistory, db: Queryable) =>
+  async (order: Order, after: string | undefined, context: CallContext): Promise<HistoryPage<HistoryEntry>> => {
+    const { messages, more } = await readHistory(order.id, after, context);
+    const currencies = new Map(order.payments.map(({ id, currency }) => [id, currency])).set(order.id, order.currency);
+    const unknown = messages
+      .map(({ message: { stream } }) => stream)
+      .filter((stream) => stream.startsWith(PAYMENT_STREAM_PREFIX))
+      .map((stream) => stream.slice(PAYMENT_STREAM_PREFIX.length))
+      .filter((id) => !currencies.has(id));
+    // An order has no record of payments beyond its limit.
+    if (unknown.length > 0)
+      for (const [id, currency] of await currenciesOfPayments(db, unknown)) currencies.set(id, currency);
+    return {
+      messages: messages.map(({ place, message }) => ({
+        place,
+        message: historyView(message, order.id, (id) => currencies.get(id)),
+      })),
+      more,
+    };
+  };
+
+/** The time as ISO 8601 with milliseconds, moved into the years 1970 to 9999: ISO 8601 cannot express all years, and no
+ *  event is recorded outside these. */
+export const clampedIsoString = (instant: Date): string => {
+  const [from, to] = [ALL_TIME.from, ALL_TIME.to].map((end) => Date.parse(end));
+  return new Date(Math.max(from!, Math.min(to!, instant.getTime()))).toISOString();
+};

@@ -1,0 +1,140 @@
+import { AppError, isAppError, type Order, OrderId } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { CreatedOrder, OrderRef, OrdersClient } from './orders-client.ts';
+import type { PaymentsClient } from '../payments/payments-client.ts';
+import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from './order-history.ts';
+import { orNotFound, parseId } from '../not-found.ts';
+import { idempotencyKeyOf, orderIdOfKey, sendStored, sendText } from '../../door/idempotency/idempotency-key.ts';
+import { requestFingerprint } from '../../door/idempotency/request-fingerprint.ts';
+import {
+  completeOrderDeletion,
+  isDeletionUnanswered,
+  recordOrderDeletion,
+} from '../../door/idempotency/deleted-resources.ts';
+import { listOrders, orderById } from './order-queries.ts';
+import { callContext, callerOf, canAnswer } from '../../door/request.ts';
+import { checkBrowserUrl } from '../web-url.ts';
+import { decodeCursor, encodeCursor } from './history-cursor.ts';
+import * as schemas from './order-schemas.ts';
+import { paymentMethodRefusal } from './payment-methods.ts';
+
+export interface OrderRouteOptions {
+  readonly orders: OrdersClient;
+  readonly payments: PaymentsClient;
+  readonly pool: Pool;
+  /** Whether `return_url` and `cancel_url` may be http URLs of this machine. */
+  readonly allowLocalUrls: boolean;
+}
+
+const CREATE = {
+  load: 'create',
+  scope: 'orders:self:create',
+  shows: 'order',
+  keyDecidedBy: 'orders',
+} as const;
+
+const CHANGE = { scope: 'orders:self:update', shows: 'order' } as const;
+
+/** `/v1/orders`. Commands go to the orders service, reads to its read model. */
+export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, options) => {
+  const { orders, payments, pool, allowLocalUrls: allowLocal } = options;
+  const readHistory = createPublicHistoryReader(createHistoryReader({ orders, payments }), pool);
+  const findOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
+    const { orderId, merchantId } = orderRef(request, id);
+    return orNotFound('order', await orderById(pool, merchantId, orderId));
+  };
+
+  app.post('/orders', { config: CREATE, schema: schemas.createOrder }, async (request, reply) => {
+    for (const path of ['return_url', 'cancel_url'] as const) {
+      const url = request.body[path];
+      if (url !== undefined) checkBrowserUrl(url, { path, allowLocal });
+    }
+    const { merchantId, paymentMethods } = callerOf(request);
+    const key = idempotencyKeyOf(request);
+    const refusal = paymentMethodRefusal(request.body, paymentMethods);
+    if (refusal && key === undefined) throw refusal;
+    const call = {
+      // With a key, all gateways and all repeats name the same order, so nothing is stored here.
+      order_id: key === undefined ? `ord_${request.seed}` : orderIdOfKey(merchantId, key),
+      merchant_id: merchantId,
+      order: request.body,
+      ...(key !== undefined && { request_hash: requestFingerprint(request) }),
+      // The merchant may have changed its payment methods since the first request.
+      ...(refusal && { only_repeat: true }),
+    };
+    const created = orders.create(call, callContext(request)).catch((error: unknown) => {
+      throw refusal && isAppError(error, 'not_found') ? refusal : error;
+    });
+    return sendCreated(reply, await created);
+  });
+
+  app.get('/orders', { config: { scope: 'orders:self:read', isList: true }, schema: schemas.listOrders }, (request) =>
+    listOrders(pool, callerOf(request).merchantId, request.query),
+  );
+
+  app.get('/orders/:id', { config: { scope: 'orders:self:read' }, schema: schemas.getOrder }, async (request) => {
+    const current = await findOrder(request, request.params.id);
+    const { at } = request.query;
+    if (!at) return current;
+    const past = await orders.at(current.id, clampedIsoString(at), callContext(request));
+    if (!past) throw new AppError('not_found', 'the order did not exist at this time');
+    return past;
+  });
+
+  app.get(
+    '/orders/:id/history',
+    { config: { scope: 'orders:self:read' }, schema: schemas.listOrderHistory },
+    async (request) => {
+      const order = await findOrder(request, request.params.id);
+      const { messages, more } = await readHistory(order, decodeCursor(request.query.after), callContext(request));
+      return {
+        items: messages.map(({ message }) => message),
+        ...(more && { next: encodeCursor(messages.at(-1)!.place) }),
+      };
+    },
+  );
+
+  app.patch('/orders/:id', { config: { scope: 'orders:self:update' }, schema: schemas.updateOrder }, (request) =>
+    orders.update(orderRef(request, request.params.id), request.body, callContext(request)),
+  );
+
+  const remove = { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder } as const;
+  app.delete('/orders/:id', remove, async (request, reply) => {
+    const ref = orderRef(request, request.params.id);
+    const { merchantId, orderId } = ref;
+    await recordOrderDeletion(pool, merchantId, orderId);
+    const deletion = await orders.remove(ref, callContext(request)).catch(async (error: unknown) => {
+      // An earlier request deleted the order, and its answer was a 503 or got lost.
+      if (isAppError(error, 'not_found') && (await isDeletionUnanswered(pool, merchantId, orderId)))
+        return { id: orderId, deleted: true as const };
+      throw error;
+    });
+    const isAnswered = canAnswer(reply);
+    await completeOrderDeletion(pool, merchantId, orderId, { isAnswered }).catch((error: unknown) => {
+      // The cleanup completes the deletion. No request gets the responses meanwhile.
+      request.log.warn({ err: error, orderId }, 'could not delete the stored responses of an order');
+    });
+    return deletion;
+  });
+
+  app.post('/orders/:id/cancel', { config: CHANGE, schema: schemas.cancelOrder }, async (request, reply) =>
+    reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
+  );
+
+  app.post('/orders/:id/capture', { config: CHANGE, schema: schemas.captureOrder }, async (request, reply) =>
+    reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
+  );
+};
+
+/** Sends a create's response as orders rendered it. */
+const sendCreated = (reply: FastifyReply, { text, path, isRepeat }: CreatedOrder): FastifyReply => {
+  const send = isRepeat ? sendStored : sendText;
+  return send(reply.header('location', `/v1${path}`), { status: 201, text });
+};
+
+const orderRef = (request: FastifyRequest, id: string): OrderRef => ({
+  orderId: parseId(OrderId, 'order', id),
+  merchantId: callerOf(request).merchantId,
+});

@@ -1,0 +1,128 @@
+import {
+  HistoryEntry,
+  MerchantCreateOrderDto,
+  Order,
+  OrderDeletion,
+  OrderStatus,
+  pageOf,
+  PaymentCurrency,
+  requestText,
+  UpdateOrderDto,
+} from '@cpg/contracts';
+import { z } from 'zod';
+import { Instant, ListQuery } from '../lists/list-query.ts';
+import { NoBody, pathId } from '../parameters.ts';
+
+export const OrderPage = pageOf(Order);
+
+const OrderListQuery = z.strictObject({
+  ...ListQuery.shape,
+  status: OrderStatus.optional().describe('Only orders with this status.'),
+  external_reference_id: requestText(1, 128)
+    .optional()
+    .describe('Only orders with exactly this `external_reference_id`.'),
+  currency: PaymentCurrency.optional().describe('Only orders that are paid in this currency.'),
+});
+
+const StateQuery = z.object({
+  at: Instant.optional().describe(
+    'Return the order as it was recorded at this time. At the `updated_at` of an answer or a webhook, it is the order in that answer. By default, the current state.',
+  ),
+});
+
+const HistoryQuery = z.strictObject({
+  after: requestText(1, 128).optional().describe('The cursor: `next` of the previous page.'),
+});
+
+export const OrderHistoryPage = z.object({
+  items: z.array(HistoryEntry).describe('Recorded events, oldest first.'),
+  next: z.string().optional().describe('The cursor of the next page, for `after`. Absent on the last page.'),
+});
+
+const params = pathId('order', 'ord');
+const tags = ['Orders'];
+
+export const createOrder = {
+  operationId: 'createOrder',
+  summary: 'Create an order',
+  description:
+    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.',
+  tags,
+  body: MerchantCreateOrderDto,
+  response: { 201: Order },
+};
+
+export const listOrders = {
+  operationId: 'listOrders',
+  summary: 'List orders',
+  description: 'Lists the orders of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+  tags,
+  querystring: OrderListQuery,
+  response: { 200: OrderPage },
+};
+
+export const getOrder = {
+  operationId: 'getOrder',
+  summary: 'Retrieve an order',
+  description:
+    'Returns the current state of an order, or its state at the time `at`. Returns 404 `not_found` if the order did not exist at that time.',
+  tags,
+  params,
+  querystring: StateQuery,
+  response: { 200: Order },
+};
+
+export const listOrderHistory = {
+  operationId: 'listOrderHistory',
+  summary: 'List the history of an order',
+  description:
+    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. `data` names its fields as the resources do, with decimal amounts. The events of each stream form a hash chain over their recorded form, which the operator can export: anyone who keeps a `hash` can prove later that no earlier event of its stream was changed. Stop when `next` is absent.',
+  tags,
+  params,
+  querystring: HistoryQuery,
+  response: { 200: OrderHistoryPage },
+};
+
+export const updateOrder = {
+  operationId: 'updateOrder',
+  summary: 'Update an order',
+  description:
+    'Changes `metadata`. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.',
+  tags,
+  params,
+  body: UpdateOrderDto,
+  response: { 200: Order },
+};
+
+export const deleteOrder = {
+  operationId: 'deleteOrder',
+  summary: 'Delete an order',
+  description:
+    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order holds money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 200: OrderDeletion },
+};
+
+export const cancelOrder = {
+  operationId: 'cancelOrder',
+  summary: 'Cancel an order',
+  description:
+    'Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: Order },
+};
+
+export const captureOrder = {
+  operationId: 'captureOrder',
+  summary: 'Capture payments of an order',
+  description:
+    'Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: Order },
+};

@@ -1,0 +1,93 @@
+import {
+  type AdvanceTimeCall,
+  type CreateOrderCall,
+  type HistoryQuery,
+  isAppError,
+  nullIfNotFound,
+  Order,
+  OrderDeletion,
+  OrderSummary,
+  RecordedHistory,
+  type UpdateOrderDto,
+} from '@cpg/contracts';
+import type { CallContext, InternalClient } from '@cpg/platform';
+import type { z } from 'zod';
+import { notFound } from '../not-found.ts';
+import { goneError } from '../../door/idempotency/shown-resource.ts';
+
+/** An order and its merchant. The orders service returns 404 if the order belongs to another merchant. */
+export interface OrderRef {
+  readonly orderId: string;
+  readonly merchantId: string;
+}
+
+export interface CreatedOrder {
+  /** The Order as JSON. */
+  readonly text: string;
+  /** `/orders/<id>`: a key that has expired names another order than before. */
+  readonly path: string;
+  readonly isRepeat: boolean;
+}
+
+export type OrderDeletion = z.infer<typeof OrderDeletion>;
+
+/** Calls to the orders service. All can be repeated: orders recognises the request id of a repeat. */
+export const ordersClient = (client: InternalClient) => {
+  const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
+    withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
+
+  return {
+    /** A repeat after the order was deleted throws `order_deleted`. */
+    create: async (body: CreateOrderCall, context: CallContext): Promise<CreatedOrder> => {
+      try {
+        const { text, headers } = await client.callForText('POST', '/orders', { context, body });
+        const { location = `/orders/${body.order_id}` } = headers;
+        return { text, path: location, isRepeat: headers['idempotency-replayed'] !== undefined };
+      } catch (error) {
+        throw isAppError(error, 'not_found') && !body.only_repeat ? goneError(body.order_id) : error;
+      }
+    },
+    update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>
+      withNotFound(
+        client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
+      ),
+    cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
+    capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
+    /** Advances the order's clock and processes what becomes due. Sandboxes only. */
+    advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
+      withNotFound(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
+    /** Deletes the order. A repeat, also one by this client after its connection broke, throws `not_found`. */
+    remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
+      withNotFound(
+        client.call('DELETE', `/orders/${ref.orderId}`, {
+          context,
+          response: OrderDeletion,
+          body: owner(ref),
+        }),
+      ),
+    /** One page of the recorded events of an order. */
+    history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
+      client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
+    /** The order as it was at `instant` (ISO 8601); null if it did not exist. */
+    at: (orderId: string, instant: string, context: CallContext): Promise<Order | null> =>
+      nullIfNotFound(
+        client.call('GET', `/orders/${orderId}/state`, { context, query: { at: instant }, response: Order }),
+      ),
+    /** Null if the order does not exist or is deleted. */
+    summary: (orderId: string, context: CallContext): Promise<OrderSummary | null> =>
+      nullIfNotFound(client.call('GET', `/orders/${orderId}/summary`, { context, response: OrderSummary })),
+  };
+};
+
+export type OrdersClient = ReturnType<typeof ordersClient>;
+
+const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
+
+/** Replaces `not_found` of the orders service by the 404 of the public API. */
+const withNotFound = async <T>(response: Promise<T>): Promise<T> => {
+  try {
+    return await response;
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? notFound('order') : error;
+  }
+};

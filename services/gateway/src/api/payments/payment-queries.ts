@@ -1,0 +1,54 @@
+import type { Payment, PaymentCurrency } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { ListQuery } from '../lists/list-query.ts';
+import { type Page, selectResources } from '../lists/page.ts';
+
+export interface PaymentFilters {
+  readonly status?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly payment_rail?: string | undefined;
+  readonly order_id?: string | undefined;
+}
+
+export const listPayments = async (
+  db: Queryable,
+  merchantId: string,
+  { status, currency, payment_rail, order_id, ...list }: ListQuery & PaymentFilters,
+): Promise<Page<Payment>> =>
+  selectResources<Payment>(db, {
+    table: 'payments.api_payments',
+    owner: ['merchant_id', merchantId],
+    only: 'not deleted',
+    filters: Object.entries({ status, currency, payment_rail, order_id }),
+    list,
+    counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail'] },
+  });
+
+/** The currencies of these payments, without those that are deleted. */
+export const currenciesOfPayments = async (
+  db: Queryable,
+  ids: readonly string[],
+): Promise<Map<string, PaymentCurrency>> => {
+  const { rows } = await db.query<{ id: string; currency: PaymentCurrency }>(
+    'select id, currency from payments.api_payments where id = any($1) and not deleted',
+    [ids],
+  );
+  return new Map(rows.map(({ id, currency }) => [id, currency]));
+};
+
+/** The merchant of a payment; null when the payment does not exist or is deleted. */
+export const merchantIdOfPayment = async (db: Queryable, id: string): Promise<string | null> => {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    'select merchant_id from payments.api_payments where id = $1 and not deleted',
+    [id],
+  );
+  return rows[0]?.merchant_id ?? null;
+};
+
+export const paymentById = async (db: Queryable, merchantId: string, id: string): Promise<Payment | null> => {
+  const { rows } = await db.query<{ resource: Payment }>(
+    'select resource from payments.api_payments where id = $1 and merchant_id = $2 and not deleted',
+    [id, merchantId],
+  );
+  return rows[0]?.resource ?? null;
+};

@@ -1,0 +1,101 @@
+import {
+  AmountDto,
+  pageOf,
+  Payment,
+  PaymentCurrency,
+  PaymentId,
+  PaymentRail,
+  PaymentStatus,
+  requestText,
+} from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { PaymentsClient } from './payments-client.ts';
+import { ListQuery } from '../lists/list-query.ts';
+import { orNotFound, parseId } from '../not-found.ts';
+import { listPayments, paymentById } from './payment-queries.ts';
+import { callContext, callerOf } from '../../door/request.ts';
+import { pathId } from '../parameters.ts';
+
+export const PaymentPage = pageOf(Payment);
+
+const PaymentListQuery = z.strictObject({
+  ...ListQuery.shape,
+  status: PaymentStatus.optional().describe('Only payments with this status.'),
+  currency: PaymentCurrency.optional().describe('Only payments in this currency.'),
+  payment_rail: PaymentRail.optional().describe('Only payments on this rail.'),
+  order_id: requestText().optional().describe('Only payments of this order.'),
+});
+
+export const RefundPaymentBody = z.strictObject({
+  amount: AmountDto.optional().describe(
+    'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
+  ),
+  reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+});
+
+const tags = ['Payments'];
+
+/** `/v1/payments`. Refunds go to the payments service, reads to its read model. */
+export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; pool: Pool }> = async (
+  app,
+  { payments, pool },
+) => {
+  app.get(
+    '/payments',
+    {
+      config: { scope: 'payments:self:read', isList: true },
+      schema: {
+        operationId: 'listPayments',
+        summary: 'List payments',
+        description: 'Lists the payments of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+        tags,
+        querystring: PaymentListQuery,
+        response: { 200: PaymentPage },
+      },
+    },
+    (request) => listPayments(pool, callerOf(request).merchantId, request.query),
+  );
+
+  app.get(
+    '/payments/:id',
+    {
+      config: { scope: 'payments:self:read' },
+      schema: {
+        operationId: 'getPayment',
+        summary: 'Retrieve a payment',
+        tags,
+        params: pathId('payment', 'pay'),
+        response: { 200: Payment },
+      },
+    },
+    async (request) => {
+      const id = parseId(PaymentId, 'payment', request.params.id);
+      return orNotFound('payment', await paymentById(pool, callerOf(request).merchantId, id));
+    },
+  );
+
+  app.post(
+    '/payments/:id/refund',
+    {
+      config: { scope: 'payments:self:refund', shows: 'payment', creates: '/v1/refunds/rfd_{seed}' },
+      schema: {
+        operationId: 'refundPayment',
+        summary: 'Refund a payment',
+        description:
+          'Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
+        tags,
+        params: pathId('payment', 'pay'),
+        body: RefundPaymentBody.nullish(),
+        response: { 201: Payment },
+      },
+    },
+    async (request, reply) => {
+      const id = parseId(PaymentId, 'payment', request.params.id);
+      const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
+      const { payment } = await payments.refund(id, call, callContext(request));
+      return reply.code(201).send(payment);
+    },
+  );
+};

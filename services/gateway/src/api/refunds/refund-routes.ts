@@ -1,0 +1,57 @@
+import { pageOf, PaymentCurrency, Refund, RefundId, requestText } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ListQuery } from '../lists/list-query.ts';
+import { orNotFound, parseId } from '../not-found.ts';
+import { listRefunds, refundById } from './refund-queries.ts';
+import { callerOf } from '../../door/request.ts';
+import { pathId } from '../parameters.ts';
+
+export const RefundPage = pageOf(Refund);
+
+const RefundListQuery = z.strictObject({
+  ...ListQuery.shape,
+  payment_id: requestText().optional().describe('Only refunds of this payment.'),
+  order_id: requestText().optional().describe('Only refunds of payments of this order.'),
+  currency: PaymentCurrency.optional().describe('Only refunds in this currency.'),
+});
+
+const tags = ['Payments'];
+
+/** `/v1/refunds`: reads of the payments service's read model. `POST /v1/payments/{id}/refund` creates refunds. */
+export const refundRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, { pool }) => {
+  app.get(
+    '/refunds',
+    {
+      config: { scope: 'payments:self:read', isList: true },
+      schema: {
+        operationId: 'listRefunds',
+        summary: 'List refunds',
+        description: 'Lists the refunds of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+        tags,
+        querystring: RefundListQuery,
+        response: { 200: RefundPage },
+      },
+    },
+    (request) => listRefunds(pool, callerOf(request).merchantId, request.query),
+  );
+
+  app.get(
+    '/refunds/:id',
+    {
+      config: { scope: 'payments:self:read' },
+      schema: {
+        operationId: 'getRefund',
+        summary: 'Retrieve a refund',
+        tags,
+        params: pathId('refund', 'rfd'),
+        response: { 200: Refund },
+      },
+    },
+    async (request) => {
+      const id = parseId(RefundId, 'refund', request.params.id);
+      return orNotFound('refund', await refundById(pool, callerOf(request).merchantId, id));
+    },
+  );
+};

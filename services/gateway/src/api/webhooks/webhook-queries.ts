@@ -1,0 +1,198 @@
+import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import type { ListQuery } from '../lists/list-query.ts';
+import { deleteResponsesOf } from '../../door/idempotency/deleted-resources.ts';
+import { lockMerchant } from '../merchants/merchant-queries.ts';
+import { mapPage, type Page, selectPage } from '../lists/page.ts';
+
+interface WebhookRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  readonly events: WebhookEventType[];
+  readonly is_enabled: boolean;
+  readonly disabled_reason: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+}
+
+/** A webhook and its encrypted signing secret. */
+export interface WebhookWithSecret {
+  readonly webhook: Webhook;
+  readonly secretBox: string;
+}
+
+export interface NewWebhook {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly url: string;
+  readonly events: readonly WebhookEventType[];
+  readonly secretBox: string;
+  readonly seed: string;
+  readonly at: Date;
+}
+
+const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
+const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
+
+/** Whether the merchant has fewer than `max` webhooks, or the same request has created the webhook `id` before. */
+export const hasRoomForWebhook = async (
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  max: number,
+): Promise<boolean> => {
+  const { rows } = await db.query<{ has_room: boolean }>(
+    `select exists (select from gateway.webhooks where id = $2 and merchant_id = $1)
+         or (select count(*) from gateway.webhooks where merchant_id = $1 and deleted_at is null) < $3 as has_room`,
+    [merchantId, id, max],
+  );
+  return rows[0]!.has_room;
+};
+
+/** Creates a webhook, or returns the one that the same request created before; `deleted` if it was deleted since. Null
+ *  when the merchant has `max` webhooks. Locks the merchant's row, so concurrent requests cannot exceed `max`. */
+export const insertWebhook = (
+  pool: Pool,
+  webhook: NewWebhook,
+  max: number,
+): Promise<WebhookWithSecret | 'deleted' | null> =>
+  transaction(pool, async (db) => {
+    const { id, merchantId, url, events, secretBox, seed, at } = webhook;
+    await lockMerchant(db, merchantId);
+    const existing = await db.query<WebhookRow & { secret_box: string; deleted_at: Date | null }>(
+      `select ${RETURNED}, deleted_at from gateway.webhooks where id = $1 and merchant_id = $2`,
+      [id, merchantId],
+    );
+    const [known] = existing.rows;
+    if (known) return known.deleted_at ? 'deleted' : withSecret(known);
+    const { rows } = await db.query<WebhookRow & { secret_box: string }>(
+      `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at)
+       select $1, $2, $3, $4, $5, $6, $7
+        where (select count(*) from gateway.webhooks where merchant_id = $2 and deleted_at is null) < $8
+       returning ${RETURNED}`,
+      [id, merchantId, url, events, secretBox, seed, at, max],
+    );
+    return rows[0] ? withSecret(rows[0]) : null;
+  });
+
+export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<Page<Webhook>> => {
+  const page = await selectPage<WebhookRow>(db, {
+    table: 'gateway.webhooks',
+    columns: COLUMNS.split(', '),
+    owner: ['merchant_id', merchantId],
+    only: 'deleted_at is null',
+    filters: [],
+    list,
+  });
+  return mapPage(page, resourceOf);
+};
+
+export const webhookById = async (db: Queryable, merchantId: string, id: string): Promise<Webhook | null> => {
+  const { rows } = await db.query<WebhookRow>(
+    `select id, created_at, ${COLUMNS} from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
+    [id, merchantId],
+  );
+  return rows[0] ? resourceOf(rows[0]) : null;
+};
+
+/** The merchant of a webhook; null when the webhook does not exist or is deleted. */
+export const merchantIdOfWebhook = async (db: Queryable, id: string): Promise<string | null> => {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    'select merchant_id from gateway.webhooks where id = $1 and deleted_at is null',
+    [id],
+  );
+  return rows[0]?.merchant_id ?? null;
+};
+
+/** Changes a webhook. Enabling it clears `disabled_reason`. */
+export const updateWebhook = async (
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  { events, is_enabled }: UpdateWebhookDto,
+  at: Date,
+): Promise<Webhook | null> => {
+  const { rows } = await db.query<WebhookRow>(
+    `update gateway.webhooks
+        set events = coalesce($3, events), is_enabled = coalesce($4, is_enabled), updated_at = $5,
+            disabled_reason = case when $4 then null else disabled_reason end
+      where id = $1 and merchant_id = $2 and deleted_at is null
+      returning id, created_at, ${COLUMNS}`,
+    [id, merchantId, events ?? null, is_enabled ?? null, at],
+  );
+  return rows[0] ? resourceOf(rows[0]) : null;
+};
+
+export interface Rotation {
+  readonly secretBox: string;
+  readonly seed: string;
+  readonly at: Date;
+  /** Until then, deliveries are signed with the replaced secret too. */
+  readonly overlapUntil: Date;
+}
+
+/** Replaces the secret. A repeat of the same request (same seed) does not replace it again. Each replaced secret keeps
+ *  its own overlap; returns `too many secrets` and changes nothing while two replaced ones still sign. */
+export const rotateWebhookSecret = (
+  pool: Pool,
+  merchantId: string,
+  id: string,
+  { secretBox, seed, at, overlapUntil }: Rotation,
+): Promise<WebhookWithSecret | 'too many secrets' | null> =>
+  transaction(pool, async (db) => {
+    await db.query(
+      `update gateway.webhooks
+          set older_secret_box = previous_secret_box, older_secret_until = previous_secret_until,
+              previous_secret_box = secret_box, previous_secret_until = $6, secret_box = $3, secret_seed = $4, updated_at = $5
+        where id = $1 and merchant_id = $2 and deleted_at is null and secret_seed <> $4
+          and (older_secret_until is null or older_secret_until <= $5)`,
+      [id, merchantId, secretBox, seed, at, overlapUntil],
+    );
+    const { rows } = await db.query<WebhookRow & { secret_box: string; secret_seed: string }>(
+      `select ${RETURNED}, secret_seed from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
+      [id, merchantId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    return row.secret_seed === seed ? withSecret(row) : 'too many secrets';
+  });
+
+/** Deletes a webhook with its secrets and the stored responses that show them. Returns false when the webhook does not
+ *  exist, or was deleted by a request that got its answer. */
+export const deleteWebhook = (pool: Pool, merchantId: string, id: string, at: Date): Promise<boolean> =>
+  transaction(pool, async (db) => {
+    const { rowCount } = await db.query(
+      `update gateway.webhooks
+          set deleted_at = coalesce(deleted_at, $3), updated_at = $3, is_enabled = false, deletion_answered = false,
+              secret_box = '', previous_secret_box = null, older_secret_box = null
+        where id = $1 and merchant_id = $2 and (deleted_at is null or not deletion_answered)`,
+      [id, merchantId, at],
+    );
+    await deleteResponsesOf(db, merchantId, id);
+    return rowCount === 1;
+  });
+
+/** From now on, a repeat of the request that deleted the webhook is 404. */
+export const answerWebhookDeletion = async (db: Queryable, merchantId: string, id: string): Promise<void> => {
+  await db.query(
+    'update gateway.webhooks set deletion_answered = true where id = $1 and merchant_id = $2 and not deletion_answered',
+    [id, merchantId],
+  );
+};
+
+const resourceOf = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  merchant_id: row.merchant_id,
+  url: row.url,
+  events: row.events,
+  is_enabled: row.is_enabled,
+  ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
+  created_at: row.created_at.toISOString(),
+  ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+const withSecret = (row: WebhookRow & { secret_box: string }): WebhookWithSecret => ({
+  webhook: resourceOf(row),
+  secretBox: row.secret_box,
+});

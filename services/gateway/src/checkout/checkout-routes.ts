@@ -1,0 +1,128 @@
+import { AppError, type Checkout } from '@cpg/contracts';
+import type { Pool } from '@cpg/platform/postgres';
+import type { Logger } from '@cpg/platform';
+import type { FastifyInstance } from 'fastify';
+import type { PaymentsClient } from '../api/payments/payments-client.ts';
+import { createTurns } from '../door/limits/turns.ts';
+import { AT_ONCE } from '../door/responses/compression.ts';
+import { sendEncodedBody } from '../door/responses/encoded-body.ts';
+import { chainHeights } from './live/chain-heights.ts';
+import { changedOrderPages } from './state/checkout-queries.ts';
+import { callContext, canAnswer } from '../door/request.ts';
+import { ASSETS_PATH, type PageAsset, readPageAssets } from './view/assets.ts';
+import { checkoutOf } from './state/checkout.ts';
+import { answerErrorsWithPages } from './errors.ts';
+import { noSuchPage, pageFinder } from './state/find-page.ts';
+import { isInTab, pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
+import { speechOf } from './view/language.ts';
+import { createEventStreams } from './live/event-streams.ts';
+import { followOpenPages } from './live/open-pages.ts';
+import { pageStates, versionOf } from './live/page-state.ts';
+import { liveRoutes } from './live/routes.ts';
+import { choiceOf, chosenWay, type PageChoice, pageLink } from './state/page-link.ts';
+import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
+import { renderCheckout } from './view/checkout-page.tsx';
+
+export interface PayPageOptions {
+  readonly pool: Pool;
+  readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
+  readonly now: () => Date;
+  /** In a sandbox: what the buttons of its strip use. */
+  readonly sandbox?: SandboxOptions | undefined;
+  readonly payPage: PayPageSettings;
+  readonly log: Logger;
+}
+
+export interface PayPageSettings {
+  /** The bundle of browser/page.ts. */
+  readonly script: Buffer;
+  /** How many pages can be open here with a stream of events. */
+  readonly streams: { readonly max: number; readonly maxPerAddress: number };
+}
+
+const hidden = { schema: { hide: true } };
+const A_YEAR = 'public, max-age=31536000, immutable';
+
+/** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
+ *  `accept: application/json` the answer is the `Checkout`. */
+export const payPageRoutes = async (app: FastifyInstance, options: PayPageOptions): Promise<void> => {
+  const { pool, payments, now, payPage, sandbox, log } = options;
+  const find = pageFinder({ pool, payments });
+  const assets = readPageAssets(payPage.script);
+  // The page of a large order takes 35 ms of the processor, and its reference is all that it takes to ask for it.
+  const takeTurn = createTurns();
+  const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(pageHeaders());
+    if (isInTab(request)) reply.removeHeader('origin-agent-cluster');
+    // With `no-referrer`, browsers send `Origin: null` with the forms of the strip.
+    if (sandbox) reply.header('referrer-policy', 'same-origin');
+  });
+  answerErrorsWithPages(app, assets);
+
+  await app.register(liveRoutes, {
+    streams: createEventStreams({ ...payPage.streams, now }),
+    openPages: followOpenPages({
+      load: pageStates({ find, now }),
+      changedOrders: (known) => changedOrderPages(pool, known),
+      chainHeights: () => chainHeights(pool),
+      log,
+    }),
+  });
+
+  // Links with more than a reference get a page too.
+  await app.register(
+    async (mangled) =>
+      mangled.setNotFoundHandler(() => {
+        throw noSuchPage();
+      }),
+    { prefix: '/pay' },
+  );
+
+  if (sandbox) sandboxRoutes(app, find, sandbox);
+
+  app.get(`${ASSETS_PATH}/:file`, { ...hidden, compress: false }, async (request, reply) => {
+    const asset = files.get(request.url.split('?')[0]!);
+    if (!asset) throw new AppError('not_found', 'there is no such file');
+    return sendEncodedBody(request, reply.header('cache-control', A_YEAR).type(asset.type), asset);
+  });
+
+  app.get<{ Params: { reference: string }; Querystring: PageChoice }>(
+    '/pay/:reference',
+    { ...hidden, compress: AT_ONCE },
+    async (request, reply) => {
+      const { reference } = request.params;
+      const shown = await find(reference, callContext(request));
+      if (!shown) throw noSuchPage();
+      await takeTurn();
+      // The request timed out or the client disconnected while it waited.
+      if (!canAnswer(reply)) return reply.hijack();
+      const at = now();
+      const checkout: Checkout = checkoutOf(shown, at);
+      if (!wantsHtml(request)) return reply.send(checkout);
+      const speech = speechOf(request);
+      const choice = choiceOf(request.query);
+      const way = chosenWay(checkout, choice.way);
+      const { frame_ancestors } = shown.settings;
+      const { accent_url } = checkout.merchant;
+      const styles = [assets.style.path, ...(accent_url === undefined ? [] : [accent_url])];
+      reply.headers({ ...pageHeaders(frame_ancestors), ...preloadStyles(styles) });
+      if (frame_ancestors.length > 0) reply.removeHeader('x-frame-options');
+      const html = renderCheckout({
+        ...speech,
+        checkout,
+        version: versionOf(checkout),
+        now: at,
+        way,
+        link: (changes) => pageLink(reference, { ...choice, ...changes }),
+        strip: sandbox ? await stripOf(shown, { ways: checkout.ways, way }, sandbox) : null,
+        assets,
+      });
+      return reply
+        .type('text/html; charset=utf-8')
+        .serializer((text: string) => text)
+        .send(html);
+    },
+  );
+};

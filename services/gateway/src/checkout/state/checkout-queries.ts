@@ -1,0 +1,51 @@
+import type { Order, PaymentPageSettings } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-queries.ts';
+
+/** What the row of an order and those of its merchant give to its page. */
+export interface OrderPage {
+  readonly order: Order;
+  /** Of the order's row. */
+  readonly revision: number;
+  readonly settings: PaymentPageSettings;
+}
+
+interface OrderPageRow extends SettingsRow {
+  readonly id: string;
+  /** Null once the order is deleted. */
+  readonly resource: Order | null;
+  readonly revision: string;
+}
+
+const COLUMNS = `o.id, o.resource, o.revision, m.business_profile, m.individual_profile,
+  s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at`;
+const MERCHANT = `join gateway.merchants m on m.id = o.merchant_id
+  left join gateway.payment_page_settings s on s.merchant_id = m.id`;
+
+/** Null if there is no such order, or it is deleted. */
+export const orderPage = async (db: Queryable, merchantId: string, orderId: string): Promise<OrderPage | null> => {
+  const { rows } = await db.query<OrderPageRow>({
+    name: 'order-page',
+    text: `select ${COLUMNS} from orders.api_orders o ${MERCHANT}
+           where o.id = $1 and o.merchant_id = $2 and not o.deleted`,
+    values: [orderId, merchantId],
+  });
+  return rows[0] ? fromRow(rows[0]) : null;
+};
+
+/** The orders whose row has another revision than the known one; null for a deleted order. */
+export const changedOrderPages = async (
+  db: Queryable,
+  known: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, OrderPage | null>> => {
+  const { rows } = await db.query<OrderPageRow>({
+    name: 'changed-order-pages',
+    text: `select ${COLUMNS} from unnest($1::text[], $2::bigint[]) as known (id, revision)
+           join orders.api_orders o on o.id = known.id ${MERCHANT} where o.revision <> known.revision`,
+    values: [[...known.keys()], [...known.values()]],
+  });
+  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+};
+
+const fromRow = (row: OrderPageRow): OrderPage | null =>
+  row.resource && { order: row.resource, revision: Number(row.revision), settings: settingsFromRow(row) };

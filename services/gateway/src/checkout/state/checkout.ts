@@ -1,0 +1,147 @@
+import {
+  type Checkout,
+  type CheckoutLine,
+  type CheckoutPaymentState,
+  type CheckoutState,
+  formatUnits,
+  fromMinor,
+  type Item,
+  type Modifier,
+  multiply,
+  type Order,
+  parseDecimal,
+  type Payment,
+  type PaymentPageAddresses,
+  type PaymentPageSettings,
+  toMinor,
+} from '@cpg/contracts';
+import type { OrderPage } from './checkout-queries.ts';
+import { accentPath } from '../looks.ts';
+import { isOfPayer, payerPayments, type Sightings } from './payer-payments.ts';
+import { returnLink } from './return-link.ts';
+import { waysToPay } from './ways.ts';
+
+/** What the page of an order is made from. */
+export interface ShownOrder extends OrderPage {
+  readonly reference: string;
+  readonly page: PaymentPageAddresses;
+  readonly sightings: Sightings;
+}
+
+/** The payer's view of an order. */
+export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
+  const { reference, order, page, settings } = shown;
+  const { currency, capabilities } = order;
+  const payments = payerPayments(order, page.deposits, shown.sightings);
+  const minor = (value: string) => toMinor(value, currency);
+  const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
+  const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
+  const own = payerPayments({ payments: counting }, page.deposits, shown.sightings);
+  const arrived = counting.filter((payment) => HAS_ARRIVED.has(payment.status) && isOfPayer(payment));
+  const total = minor(order.total_amount);
+  const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
+  const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
+  const remaining = atLeastZero(minor(order.deposit_instructions[0]?.amount ?? order.remaining_amount));
+  const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
+  const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
+  const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
+  const amount = (value: bigint) => fromMinor(value, currency);
+  const renewedAt = renewalOf(order);
+  return {
+    reference,
+    merchant: merchantOf(settings),
+    lines: order.items.map(lineOf),
+    currency,
+    total: amount(total),
+    paid: amount(sum(arrived.map(({ paid_amount }) => paid_amount))),
+    returned: amount(sum(arrived.map(({ refunded_amount = '0' }) => refunded_amount))),
+    due_back: amount(dueBack),
+    applied: amount(applied),
+    pending: amount(pending),
+    remaining: amount(remaining),
+    surplus: amount(atLeastZero(applied - total)),
+    rates: Object.entries(order.rates)
+      .filter(([item]) => item !== currency)
+      .map(([item, { rate, quoted_at }]) => ({ currency: item as Item['currency'], rate, quoted_at })),
+    ...(renewedAt && { price_updated_at: renewedAt }),
+    state,
+    deadline,
+    rules: {
+      partial_payments: capabilities.partial_payments,
+      can_overpay: capabilities.can_overpay,
+      renews: capabilities.expiration_auto_renewal,
+      express: capabilities.express_checkout,
+    },
+    ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, currency, remaining) : [],
+    payments,
+    ...linksOf(order),
+  };
+};
+
+const merchantOf = ({ display_name: name, logo_url, accent_color }: PaymentPageSettings): Checkout['merchant'] => ({
+  name,
+  ...(logo_url !== undefined && { logo_url }),
+  ...(accent_color !== undefined && { accent_url: accentPath(accent_color) }),
+});
+
+const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
+  const linkTo = (url: string | undefined) => (url === undefined ? undefined : returnLink(url, order));
+  const [return_url, cancel_url] = [linkTo(order.return_url), linkTo(order.cancel_url)];
+  return { ...(return_url !== undefined && { return_url }), ...(cancel_url !== undefined && { cancel_url }) };
+};
+
+const HAS_ARRIVED: ReadonlySet<Payment['status']> = new Set(['applied', 'orphan', 'refunded']);
+
+const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'insufficient', 'wrong_network']);
+
+const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);
+
+const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n);
+
+interface Sums {
+  readonly applied: bigint;
+  /** Received and undecided. */
+  readonly pending: bigint;
+  readonly remaining: bigint;
+}
+
+const stateOf = (
+  { status, payments }: Order,
+  { pending, remaining, applied }: Sums,
+  isPastDeadline: boolean,
+): CheckoutState => {
+  switch (status) {
+    case 'initialized':
+      return 'preparing';
+    case 'awaiting_payment':
+    case 'partially_paid':
+      if (pending > 0n && remaining === 0n) return 'confirming';
+      if (isPastDeadline) return 'closing';
+      return pending + applied > 0n ? 'partially_paid' : 'waiting';
+    case 'reversed':
+      if (pending > 0n && remaining === 0n) return 'confirming';
+      return payments.some((payment) => payment.status === 'failed') ? 'reversed' : 'returned';
+    case 'paid':
+    case 'expired':
+    case 'partially_paid_expired':
+    case 'canceled':
+      return status;
+  }
+};
+
+/** The first prices were quoted before the order was created. */
+const renewalOf = ({ rates, created_at = '', currency }: Order): string | null => {
+  const quoted = Object.entries(rates)
+    .filter(([item]) => item !== currency)
+    .map(([, { quoted_at }]) => quoted_at)
+    .sort()
+    .at(-1);
+  return quoted && quoted > created_at ? quoted : null;
+};
+
+const lineOf = (item: Item): CheckoutLine => ({ ...priced(item), modifiers: (item.modifiers ?? []).map(priced) });
+
+const priced = ({ name, quantity, unit_price, currency }: Modifier) => {
+  const { units, scale } = multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
+  return { name, quantity, unit_price, price: formatUnits(units, scale), currency };
+};

@@ -1,0 +1,261 @@
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import type { Checkout } from '@cpg/contracts';
+import fc from 'fast-check';
+import { bundleForBrowsers } from '../../../../../scripts/bundle.mjs';
+import { readPageAssets } from './assets.ts';
+import { checkoutOf } from '../state/checkout.ts';
+import { speechFor } from './language.ts';
+import { chosenWay, pageLink } from '../state/page-link.ts';
+import {
+  ADDRESS,
+  capabilities,
+  deposit,
+  type Given,
+  NOW,
+  payment,
+  REFERENCE,
+  shownOrder,
+  USDC,
+} from '../testing/jest-checkouts.ts';
+import { renderCheckout } from './checkout-page.tsx';
+
+const SCRIPT = new URL('../browser/page.ts', import.meta.url);
+const assets = readPageAssets(Buffer.from(bundleForBrowsers(fileURLToPath(SCRIPT))));
+
+const render = (
+  given: Given = {},
+  { way, language = 'en', merchantName = 'La Fonda' }: { way?: string; language?: string; merchantName?: string } = {},
+) => {
+  const settings = { display_name: merchantName, frame_ancestors: [] };
+  const checkout: Checkout = checkoutOf({ ...shownOrder(given), settings }, NOW);
+  return renderCheckout({
+    ...speechFor(language),
+    checkout,
+    way: chosenWay(checkout, way),
+    link: (choice) => pageLink(REFERENCE, { way, ...choice }),
+    assets,
+    now: NOW,
+    version: 'v1',
+    strip: null,
+  });
+};
+
+test('opens on the summary, and on the first way to pay of an express checkout', () => {
+  expect(render()).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?way=base"');
+  expect(render()).not.toContain('class="qr"');
+  const express = { capabilities: capabilities({ express_checkout: true }) };
+  expect(render(express)).toContain('class="qr"');
+  expect(render(express, { way: 'summary' })).not.toContain('class="qr"');
+  expect(render(express, { way: 'unknown' })).toContain('class="qr"');
+});
+
+test.each([
+  ['en', 'Do not send USDC.e: it is another token than USDC', 'USDT0 on Polygon'],
+  ['es', 'No envíes USDC.e: es otro token que USDC', 'USDT0 en Polygon'],
+  ['pt', 'Não envie USDC.e: é outro token que não USDC', 'USDT0 na rede Polygon'],
+])('tells tokens of one currency apart: %s', (language, warning, title) => {
+  const deposits = [
+    deposit({ not_tokens: ['USDC.e'] }),
+    deposit({ network: 'polygon', chain_id: 'eip155:137', asset_label: 'USDT0' }),
+  ];
+  expect(render({ deposits }, { way: 'base', language })).toContain(warning);
+  expect(render({ deposits }, { way: 'base', language })).toContain(title);
+  const polygon = render({ deposits }, { way: 'polygon', language });
+  expect(polygon).toContain(`<h2 id="way-title">${title}</h2>`);
+  expect(polygon).not.toContain('USDC.e');
+  const received = render({ payments: [payment({ asset_label: 'USDC.e', credited: false })] }, { language });
+  expect(received).toContain(' · USDC.e · Base');
+});
+
+/** The QR codes, and which of them is chosen. */
+const codesOn = (html: string) => ({
+  labels: [...html.matchAll(/<svg class="qr"[^>]*aria-label="([^"]+)"/g)].map(([, label]) => label),
+  chosen: /<input[^>]*value="(\w+)"[^>]* checked/.exec(html)?.[1] ?? null,
+});
+
+test.each([
+  ['a token', deposit(), 'address'],
+  ['a coin', deposit({ asset: 'eip155:8453/slip44:60' }), 'amount'],
+])('has a QR code of the address alone and one with the amount for %s', (_, given, chosen) =>
+  expect(codesOn(render({ deposits: [given] }, { way: 'base' }))).toEqual({
+    labels: ['QR code to pay 52.4722 USDC on Base with a wallet', 'QR code of the address on Base'],
+    chosen,
+  }),
+);
+
+test('has the one QR code that all wallets of Bitcoin read', () => {
+  const chain_id = 'bip122:000000000019d6689c085ae165831e93';
+  const html = render({ deposits: [deposit({ chain_id, asset: `${chain_id}/slip44:0` })] }, { way: 'base' });
+  expect(codesOn(html)).toEqual({ labels: [expect.stringContaining('52.4722')], chosen: null });
+});
+
+test.each([
+  ['en', 'If your wallet shows', 'as the recipient, stop'],
+  ['es', 'Si tu billetera muestra', 'como destinatario, detente'],
+  ['pt', 'Se a sua carteira mostrar', 'como destinatário, pare'],
+])('warns of a wallet that takes the contract of a token for the recipient: %s', (language, before, after) => {
+  expect(render({}, { way: 'base', language })).toContain(`${before} <code class="contract">${USDC}</code> ${after}`);
+  const coin = render({ deposits: [deposit({ asset: 'eip155:8453/slip44:60' })] }, { way: 'base', language });
+  expect(coin).not.toContain(after);
+});
+
+test('shows the exact amount, and the address as one text, of which no part stands out', () => {
+  const html = render({}, { way: 'base' });
+  expect(html).toContain('<span class="value">52.4722 USDC</span>');
+  expect(html).toContain('data-copy="52.4722"');
+  expect(html).toContain(`<code class="address"><span>${ADDRESS}</span></code>`);
+});
+
+test.each([
+  [{ partial_payments: true, can_overpay: false }, /shows what is left to pay.*has to return the difference/],
+  [{ partial_payments: false, can_overpay: true }, /counts once the rest has arrived.*all of it counts/],
+])('says what happens when another amount arrives: %j', (given, expected) =>
+  expect(render({ capabilities: capabilities(given) }, { way: 'base' })).toMatch(expected),
+);
+
+test.each([
+  ['en', 'It counts after 1 confirmation, about 1 minute.', '1 minute left'],
+  ['es', 'El pago se acredita después de 1 confirmación, aproximadamente 1 minuto.', 'Tiempo restante: 1 minuto'],
+  ['pt', 'O pagamento é creditado após 1 confirmação, cerca de 1 minuto.', 'Tempo restante: 1 minuto'],
+])('has texts for one confirmation and one minute: %s', (language, confirmations, left) => {
+  const given = { deposits: [deposit({ required_confirmations: 1 })], expiration_date: '2026-01-31T12:11:30.000Z' };
+  const html = render(given, { way: 'base', language });
+  expect(html).toContain(`<li>${confirmations}</li>`);
+  expect(html).toContain(`>${left}</time>`);
+});
+
+test('tells a payer to close the page only when nothing is left to settle', () => {
+  const paid = { status: 'paid', remaining_amount: '0.000000' } as const;
+  const applied = { status: 'applied', applied_amount: '52.472200' } as const;
+  expect(render({ ...paid, payments: [payment(applied)] })).toContain('You can close this page.');
+  const tooMuch = payment({ ...applied, paid_amount: '60.000000', unapplied_amount: '7.527800' });
+  expect(render({ ...paid, payments: [tooMuch] })).toContain('Keep this page: one thing is left to settle.');
+});
+
+test.each([
+  ['en', 'Paid', 'Returned', 'Due back', 'The merchant recorded that it returned 9.00 USDC to you.'],
+  ['es', 'Pagado', 'Devuelto', 'Por devolver', 'El comercio registró que te devolvió 9,00 USDC.'],
+  ['pt', 'Pago', 'Devolvido', 'A devolver', 'A loja registrou que devolveu 9,00 USDC a você.'],
+])('shows in three sums what was paid, returned and is due back: %s', (language, paid, returned, dueBack, notice) => {
+  const applied = { status: 'applied', applied_amount: '43.472200', refunded_amount: '9.000000' } as const;
+  const twice = payment({ status: 'orphan', orphan_reason: 'already_paid', paid_amount: '20.000000' });
+  const html = render(
+    { status: 'paid', remaining_amount: '0.000000', payments: [payment(applied), twice] },
+    { language },
+  );
+  const sums = (section: string) => {
+    const [, part] = new RegExp(`<section class="${section}".*?<dl class="sums">(.*?)</dl>`).exec(html)!;
+    return part!
+      .replace(/<[^<>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .replaceAll(',', '.');
+  };
+  // On paper, the page has both sections.
+  for (const section of ['receipt', 'summary'])
+    expect(sums(section)).toContain(`${paid} 72.4722 USDC ${returned} 9.00 USDC ${dueBack} 20.00 USDC`);
+  expect(html).toMatch(/<p class="amount">72[.,]4722 USDC<\/p>/);
+  expect(html).toContain(notice);
+});
+
+test('says of each payment what is due back, also in another currency', () => {
+  const wrong = {
+    status: 'orphan',
+    orphan_reason: 'wrong_currency',
+    currency: 'USDT',
+    paid_amount: '5.000000',
+  } as const;
+  const late = { status: 'orphan', orphan_reason: 'late', paid_amount: '6.000000' } as const;
+  const html = render({ status: 'expired', payments: [payment(wrong), payment(late)] });
+  expect(html).toContain('5.00 USDT due back to you');
+  expect(html).not.toContain('6.00 USDC due back to you');
+});
+
+test.each([
+  ['en', 'On another network', 'You sent money on a network that this payment does not show.'],
+  ['es', 'En otra red', 'Enviaste dinero por una red que este pago no muestra.'],
+  ['pt', 'Em outra rede', 'Você enviou dinheiro por uma rede que este pagamento não mostra.'],
+])('says what becomes of money on another network: %s', (language, state, notice) => {
+  const orphan = { status: 'orphan', orphan_reason: 'wrong_network', provider_id: 'eip155:1/0xabc:0' } as const;
+  const html = render({ payments: [payment(orphan)] }, { language });
+  expect(html).toContain(`<span class="state wrong_network">${state}</span>`);
+  expect(html).toContain(notice);
+});
+
+test.each([
+  ['en', 'In time, but not enough', 'You paid in time, but less than the full amount.', /late|after the deadline/],
+  ['es', 'A tiempo, pero no alcanza', 'Pagaste a tiempo, pero menos del total.', /tarde|después del plazo/],
+  ['pt', 'No prazo, mas incompleto', 'Você pagou dentro do prazo, mas menos que o total.', /atraso|depois do prazo/],
+])('does not call money late that came in time and was too little: %s', (language, state, notice, late) => {
+  const orphan = { status: 'orphan', orphan_reason: 'insufficient', paid_amount: '20.000000' } as const;
+  const html = render({ status: 'expired', payments: [payment(orphan)] }, { language });
+  expect(html).toContain(`<span class="state insufficient">${state}</span>`);
+  expect(html).toContain(notice);
+  expect(html.slice(html.indexOf('<main'))).not.toMatch(late);
+});
+
+test('a line breaks before the time of day, not within it', () =>
+  expect(render()).toContain('Jan 31, 2026, 1:00\u00a0PM\u00a0UTC</time>'));
+
+test('without JavaScript the page loads itself again until nothing can change', () => {
+  expect(render()).toContain(`<meta http-equiv="refresh" content="10; url=/pay/${REFERENCE}"/></noscript>`);
+  expect(render({ status: 'canceled' })).not.toContain('http-equiv');
+});
+
+test('keeps the chosen way when the language is switched', () =>
+  expect(render({}, { way: 'base' })).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?lang=es&amp;way=base"'));
+
+const HOSTILE = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    '</title><script>',
+    '\u202Egnp.exe',
+    '🍕'.repeat(1000),
+    "' onload='x",
+    '&lt;',
+    '</bdi></main>',
+  ),
+);
+const OWN_SCRIPT = `<script src="${assets.script.path}" defer></script>`;
+const TAGS = new Set(
+  'html head meta title link noscript body a header p span bdi nav main fieldset legend input section h1 h2 strong br time ul li dl dt dd div svg rect path code button label progress'.split(
+    ' ',
+  ),
+);
+
+test('no input of an order becomes markup', () =>
+  fc.assert(
+    fc.property(HOSTILE, HOSTILE, HOSTILE, HOSTILE, (name, modifier, txHash, merchantName) => {
+      const line = { quantity: 2.5, unit_price: '1.00', currency: 'USD' as const };
+      const items = [{ ...line, name, modifiers: [{ ...line, name: modifier }] }];
+      const given = { items, payments: [payment({ paid_amount: '1.000000', tx_hash: `x${txHash}` })] };
+      const html = render(given, { way: 'base', merchantName }).replace(OWN_SCRIPT, '');
+      // A parser of HTML starts a tag at "<" and a letter, a slash, "!" or "?".
+      const tags = [...html.matchAll(/<\/?([a-z!?][^\s/>]*)/gi)].map(([, tag]) => tag!);
+      expect(tags.filter((tag) => !TAGS.has(tag) && tag !== '!doctype')).toEqual([]);
+      expect(html.replace(/"[^"]*"/g, '')).not.toMatch(/<[^<>]*\son[a-z]+=/i);
+      expect(html.match(/<title>([^<]*)<\/title>/)![1]).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    }),
+    { numRuns: 50 },
+  ));
+
+test('isolates names, so that right-to-left text cannot change what surrounds them', () => {
+  const items = [{ name: '\u202Eabc', quantity: 1, unit_price: '1.00', currency: 'USD' as const }];
+  const html = render({ items }, { merchantName: '\u202Efonda' });
+  expect(html).toContain('<bdi>\u202Eabc</bdi>');
+  expect(html).toContain('<bdi>\u202Efonda</bdi>');
+});
+
+test('the page and all that it loads have at most 40 KB compressed', () => {
+  const items = Array.from({ length: 20 }, (_, n) => ({
+    name: `Item ${n}`,
+    quantity: n + 1,
+    unit_price: '12.50',
+    currency: 'USD' as const,
+  }));
+  const page = brotliCompressSync(render({ items }, { way: 'base' })).length;
+  const loaded = Object.values(assets).reduce((sum, { encoded }) => sum + encoded.br.length, 0);
+  expect(page + loaded).toBeLessThan(40_000);
+});

@@ -1,0 +1,105 @@
+import { SandboxStrip } from './strip.tsx';
+import { BackToShop, redirectUrl } from './back-to-shop.tsx';
+import { renderDocument } from './document.tsx';
+import { Payments } from './payments.tsx';
+import { Receipt } from './receipt.tsx';
+import { Status } from './status.tsx';
+import { Summary } from './summary.tsx';
+import type { View } from './view.ts';
+import { Way } from './way.tsx';
+
+/** The page of an order as HTML. */
+export const renderCheckout = (view: View): string => {
+  const { checkout, texts, link } = view;
+  const { merchant, state } = checkout;
+  const reloadSeconds = RELOAD_SECONDS[state];
+  return renderDocument({
+    ...view,
+    title: titleOf(view),
+    accentUrl: merchant.accent_url,
+    reload: reloadSeconds === undefined ? null : { seconds: reloadSeconds, url: link({}) },
+    languageLink: (lang) => link({ lang }),
+    header: (
+      <p class="merchant">
+        {merchant.logo_url !== undefined && <img class="logo" src={merchant.logo_url} alt="" />}
+        <span class="visually-hidden">{texts.payTo}</span> <bdi>{merchant.name}</bdi>
+        {view.strip && <span class="sandbox-mark">{texts.sandbox.mark}</span>}
+      </p>
+    ),
+    children: <Main {...view} />,
+  });
+};
+
+const titleOf = ({ checkout, texts, format }: View): string => {
+  const { merchant, remaining, currency, state, ways } = checkout;
+  const name = withoutControls(merchant.name);
+  return ways.length > 0
+    ? texts.payTitle(format.amount(remaining, currency), name)
+    : `${texts.headings[state]} · ${name}`;
+};
+
+const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
+  preparing: 3,
+  waiting: 10,
+  partially_paid: 10,
+  confirming: 10,
+  closing: 5,
+  reversed: 30,
+  expired: 60,
+  partially_paid_expired: 60,
+};
+
+const Main = (view: View) => {
+  const { checkout, texts, format, way, link, strip } = view;
+  const { state, ways, currency, reference } = checkout;
+  return (
+    <main
+      id="payment"
+      data-state={state}
+      data-version={view.version}
+      data-now={view.now.getTime()}
+      data-locale={format.locale}
+      data-announcement={announcementOf(view)}
+      data-return-url={redirectUrl(checkout)}
+      tabindex={-1}
+    >
+      <Status {...view} />
+      <section id="sent" data-sent-texts={JSON.stringify(texts.sentByWallet)} hidden></section>
+      {way && <Way view={view} way={way} />}
+      {!way && ways.length > 0 && (
+        <nav aria-labelledby="ways-title">
+          <h2 id="ways-title">{texts.chooseWay}</h2>
+          <ul class="ways">
+            {ways.map(({ network, network_name, asset_label = currency }) => (
+              <li>
+                <a class="button primary" href={link({ way: network })}>
+                  {texts.payWith(asset_label, network_name)}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+      <BackToShop {...view} />
+      <Receipt {...view} />
+      <Payments {...view} />
+      <Summary {...view} />
+      {state !== 'paid' && (
+        <p class="reference">
+          {texts.reference}: <code>{reference}</code>
+        </p>
+      )}
+      {strip && <SandboxStrip view={view} strip={strip} />}
+    </main>
+  );
+};
+
+/** What a screen reader says when the page has changed. */
+const announcementOf = ({ checkout, texts, format }: View): string => {
+  const { state, ways, remaining, currency } = checkout;
+  const heading = texts.headings[state];
+  return ways.length === 0 ? heading : `${heading}. ${texts.leftToPay}: ${format.amount(remaining, currency)}`;
+};
+
+/** A title is no element that could isolate them. */
+const withoutControls = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '');

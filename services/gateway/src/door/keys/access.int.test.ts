@@ -1,0 +1,185 @@
+import { newUlid } from '@cpg/platform';
+import { Scope } from './scopes.ts';
+import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
+import { send } from '../../testing/jest-send.ts';
+
+const order = `ord_${newUlid()}`;
+const webhook = `whk_${newUlid()}`;
+const delivery = `dlv_${newUlid()}`;
+
+const ENDPOINTS = [
+  ['GET', '/v1/merchants/me', 'merchant:self:read'],
+  ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
+  ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],
+  ['POST', '/v1/orders', 'orders:self:create'],
+  ['GET', '/v1/orders', 'orders:self:read'],
+  ['GET', `/v1/orders/${order}`, 'orders:self:read'],
+  ['GET', `/v1/orders/${order}/history`, 'orders:self:read'],
+  ['PATCH', `/v1/orders/${order}`, 'orders:self:update'],
+  ['DELETE', `/v1/orders/${order}`, 'orders:self:delete'],
+  ['POST', `/v1/orders/${order}/cancel`, 'orders:self:update'],
+  ['POST', `/v1/orders/${order}/capture`, 'orders:self:update'],
+  ['GET', '/v1/payments', 'payments:self:read'],
+  ['GET', `/v1/payments/pay_${newUlid()}`, 'payments:self:read'],
+  ['POST', `/v1/payments/pay_${newUlid()}/refund`, 'payments:self:refund'],
+  ['GET', '/v1/refunds', 'payments:self:read'],
+  ['GET', `/v1/refunds/rfd_${newUlid()}`, 'payments:self:read'],
+  ['POST', '/v1/webhooks', 'webhooks:self:create'],
+  ['GET', '/v1/webhooks', 'webhooks:self:read'],
+  ['GET', `/v1/webhooks/${webhook}`, 'webhooks:self:read'],
+  ['PATCH', `/v1/webhooks/${webhook}`, 'webhooks:self:update'],
+  ['DELETE', `/v1/webhooks/${webhook}`, 'webhooks:self:delete'],
+  ['POST', `/v1/webhooks/${webhook}/rotate-secret`, 'webhooks:self:update'],
+  ['GET', `/v1/webhooks/${webhook}/deliveries`, 'webhooks:self:read'],
+  ['GET', `/v1/webhooks/${webhook}/deliveries/${delivery}`, 'webhooks:self:read'],
+  ['POST', `/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`, 'webhooks:self:update'],
+  ['POST', `/v1/webhooks/${webhook}/replay`, 'webhooks:self:update'],
+  ['GET', `/v1/webhooks/${webhook}/replays`, 'webhooks:self:read'],
+  ['GET', `/v1/webhooks/${webhook}/replays/rpl_${newUlid()}`, 'webhooks:self:read'],
+  ['POST', `/v1/webhooks/${webhook}/replays/rpl_${newUlid()}/cancel`, 'webhooks:self:update'],
+] as const;
+
+const UNAUTHORIZED = { error: 'Unauthorized', message: 'Invalid API key provided', statusCode: 401 };
+const FORBIDDEN = { error: 'Forbidden', message: 'Insufficient scope', statusCode: 403 };
+
+let gateway: TestGateway;
+let shop: TestMerchant;
+
+beforeAll(async () => {
+  gateway = await startGateway({ cacheTtlMs: 0 });
+  shop = await gateway.merchant();
+});
+afterAll(() => gateway.close());
+
+test('the table lists every /v1 endpoint', async () => {
+  const { paths } = (await send(gateway.app, 'GET', '/openapi.json')).body;
+  const documented = Object.keys(paths)
+    .filter((path) => path.startsWith('/v1/') && !path.startsWith('/v1/providers/'))
+    .flatMap((path) => Object.keys(paths[path]).map((method) => `${method.toUpperCase()} ${path}`));
+  const inTable = ENDPOINTS.map(
+    ([method, path]) =>
+      `${method} ${path
+        .replace(/(ord|pay|rfd|whk)_[^/]+/, '{id}')
+        .replace(/dlv_[^/]+/, '{delivery_id}')
+        .replace(/rpl_[^/]+/, '{replay_id}')}`,
+  );
+  expect(inTable.sort()).toEqual(documented.sort());
+});
+
+describe.each(ENDPOINTS)('%s %s', (method, url, scope) => {
+  const malformed = method === 'GET' ? undefined : '{"not": json';
+
+  test('is 401 without a key, before the body is read', async () => {
+    const { status, body } = await send(gateway.app, method, url, malformed);
+    expect({ status, body }).toEqual({
+      status: 401,
+      body: { ...UNAUTHORIZED, code: 'unauthorized', request_id: expect.any(String) },
+    });
+  });
+
+  test(`is 403 with every scope but ${scope}, before the body is read`, async () => {
+    const key = await shop.issue({ scopes: Scope.options.filter((other) => other !== scope) });
+    const { status, body } = await send(gateway.app, method, url, malformed, { 'x-api-key': key });
+    expect({ status, body }).toEqual({
+      status: 403,
+      body: { ...FORBIDDEN, code: 'insufficient_scope', request_id: expect.any(String) },
+    });
+  });
+
+  test(`accepts a key with only ${scope}`, async () => {
+    const key = await shop.issue({ scopes: [scope] });
+    const { status } = await send(gateway.app, method, url, undefined, { 'x-api-key': key });
+    expect([200, 201, 400, 404]).toContain(status);
+  });
+});
+
+describe('keys', () => {
+  const me = (key: string, headers = {}) =>
+    send(gateway.app, 'GET', '/v1/merchants/me', undefined, { 'x-api-key': key, ...headers });
+
+  test('GET /v1/merchants/me returns the merchant of the key', async () => {
+    const { status, body } = await me(shop.key);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: shop.id, type: 'individual', individual_profile: { first_name: 'Ada' } });
+    expect(body).not.toHaveProperty('metadata');
+    expect(body).not.toHaveProperty('business_profile');
+    expect(body).not.toHaveProperty('updated_at');
+  });
+
+  test('a malformed, unknown or modified key, or one of the other environment, is 401', async () => {
+    const wrong = ['', 'nonsense', `ak_sandbox_${'a'.repeat(40)}`, shop.key.replace('sandbox', 'live'), `${shop.key}x`];
+    const answers = await Promise.all(wrong.map((key) => me(key)));
+    expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
+      wrong.map(() => ({ status: 401, body: expect.objectContaining(UNAUTHORIZED) })),
+    );
+  });
+
+  test('an expired or revoked key, or one used from another address, is 401', async () => {
+    const expired = await shop.issue({ expiresAt: new Date(Date.now() - 1) });
+    const bound = await shop.issue({ allowedIps: ['203.0.113.0/24'] });
+    const revoked = await shop.issue({});
+    expect((await me(revoked)).status).toBe(200);
+    await gateway.pool.query(`update gateway.api_keys set status = 'revoked' where kid = $1`, [revoked.slice(11, 23)]);
+    expect(await Promise.all([expired, revoked, bound].map(async (key) => (await me(key)).status))).toEqual([
+      401, 401, 401,
+    ]);
+    expect((await me(bound, { 'x-forwarded-for': '203.0.113.77' })).status).toBe(200);
+  });
+
+  test('stores the time of the last use in batches', async () => {
+    const key = await shop.issue({});
+    const stored = async () =>
+      (await gateway.pool.query('select last_used_at from gateway.api_keys where kid = $1', [key.slice(11, 23)]))
+        .rows[0];
+    await me(key);
+    expect(await stored()).toEqual({ last_used_at: null });
+    await gateway.flushLastUsed();
+    expect((await stored()).last_used_at.getTime()).toBeGreaterThan(Date.now() - 10_000);
+  });
+
+  test('stores only the hash and the last characters of a key', async () => {
+    const { rows } = await gateway.pool.query<{ row: string }>(
+      'select k::text as row from gateway.api_keys k where kid = $1',
+      [shop.key.slice(11, 23)],
+    );
+    expect(rows[0]?.row).not.toContain(shop.key.slice(23));
+    expect(rows[0]?.row).toContain('HMAC-SHA256');
+  });
+});
+
+test('other paths need no key, and have security headers', async () => {
+  for (const path of ['/health', '/health/ready', '/openapi.json', '/docs', '/docs/errors']) {
+    const { status, headers } = await send(gateway.app, 'GET', path);
+    expect({ path, status }).toEqual({ path, status: 200 });
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'x-request-id': expect.stringMatching(/^req_/),
+    });
+  }
+  expect((await send(gateway.app, 'GET', '/health')).body).toEqual({ status: 'ok' });
+});
+
+test('no cache may store an answer, with a secret or without', async () => {
+  const webhook = { url: 'https://shop.example/hooks', events: ['order:paid'] };
+  const answers = [
+    await shop.send('POST', '/v1/webhooks', webhook, { 'idempotency-key': 'no-store' }),
+    await shop.send('POST', '/v1/webhooks', webhook, { 'idempotency-key': 'no-store' }),
+    await shop.send('GET', '/v1/merchants/me'),
+    await send(gateway.app, 'GET', '/v1/merchants/me'),
+    await send(gateway.app, 'POST', '/debug/test-webhook', {}),
+  ];
+  expect(answers.map(({ status, headers }) => [status, headers['cache-control']])).toEqual(
+    [201, 201, 200, 401, 400].map((status) => [status, 'no-store']),
+  );
+});
+
+test('an unknown path is 404 in the format of all errors', async () => {
+  expect((await shop.send('GET', '/v1/chargebacks')).body).toEqual({
+    error: 'Not Found',
+    message: 'there is no endpoint GET /v1/chargebacks',
+    statusCode: 404,
+    code: 'not_found',
+    request_id: expect.any(String),
+  });
+});

@@ -1,0 +1,144 @@
+import type { PaymentMethod } from '@cpg/contracts';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { KeyEnvironment } from './api-key.ts';
+import type { KeyAlgorithm, SecretHash } from './hash.ts';
+import type { Scope } from './scopes.ts';
+
+/** The stored record of an API key. The key itself is not stored. */
+export interface Credential {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly kid: string;
+  readonly status: 'active' | 'revoked';
+  readonly scopes: Scope[];
+  readonly secret_hash: string;
+  readonly salt: string;
+  readonly alg: KeyAlgorithm;
+  readonly pepper_id: string | null;
+  readonly last4: string;
+  readonly version: number;
+  readonly environment: KeyEnvironment;
+  readonly allowed_ips: string[];
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly rotated_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly expires_at: Date | null;
+}
+
+/** A credential with the fields of its merchant that every request needs. */
+export type CredentialWithMerchant = Credential & { readonly payment_methods: PaymentMethod[] };
+
+export const credentialsByKids = async (db: Queryable, kids: readonly string[]): Promise<CredentialWithMerchant[]> => {
+  const { rows } = await db.query<CredentialWithMerchant>(
+    `select k.*, m.payment_methods
+       from gateway.api_keys k join gateway.merchants m on m.id = k.merchant_id
+      where k.kid = any($1)`,
+    [kids],
+  );
+  return rows;
+};
+
+export const credentialByKid = async (db: Queryable, kid: string): Promise<CredentialWithMerchant | null> =>
+  (await credentialsByKids(db, [kid]))[0] ?? null;
+
+/** Locks the key's row until the transaction ends. */
+export const lockCredential = async (db: Queryable, kid: string): Promise<void> => {
+  await db.query('select from gateway.api_keys where kid = $1 for update', [kid]);
+};
+
+export const credentialsOf = async (db: Queryable, merchantId: string): Promise<Credential[]> => {
+  const { rows } = await db.query<Credential>(
+    'select * from gateway.api_keys where merchant_id = $1 order by created_at, id',
+    [merchantId],
+  );
+  return rows;
+};
+
+export type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' | 'rotated_at' | 'revoked_at'>;
+
+export const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
+  await db.query(
+    `insert into gateway.api_keys
+       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at, pepper_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    [
+      key.id,
+      key.merchant_id,
+      key.kid,
+      key.scopes,
+      key.secret_hash,
+      key.salt,
+      key.alg,
+      key.last4,
+      key.version,
+      key.environment,
+      key.allowed_ips,
+      key.created_at,
+      key.expires_at,
+      key.pepper_id,
+    ],
+  );
+};
+
+/** Marks the key as rotated. It stays valid until `until`, or until its own expiry if that is earlier. */
+export const retireCredential = async (db: Queryable, kid: string, at: Date, until: Date): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set rotated_at = $2, updated_at = $2, expires_at = least(expires_at, $3) where kid = $1`,
+    [kid, at, until],
+  );
+};
+
+/** Returns false when no active key has this kid. */
+export const revokeCredential = async (db: Queryable, kid: string, at: Date): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `update gateway.api_keys set status = 'revoked', revoked_at = $2, updated_at = $2 where kid = $1 and status = 'active'`,
+    [kid, at],
+  );
+  return rowCount === 1;
+};
+
+/** Replaces the secret of a key. */
+export const replaceSecret = async (
+  db: Queryable,
+  kid: string,
+  { alg, salt, secret_hash, pepper_id, last4 }: SecretHash & Pick<Credential, 'last4'>,
+  at: Date,
+): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set alg = $2, salt = $3, secret_hash = $4, last4 = $5, updated_at = $6, pepper_id = $7 where kid = $1`,
+    [kid, alg, salt, secret_hash, last4, at, pepper_id],
+  );
+};
+
+/** Replaces the hash of a key's secret by another hash of the same secret, unless it has changed meanwhile. */
+export const replaceHash = async (db: Queryable, kid: string, old: SecretHash, fresh: SecretHash): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set salt = $3, secret_hash = $4, pepper_id = $5
+      where kid = $1 and secret_hash = $2 and alg = $6`,
+    [kid, old.secret_hash, fresh.salt, fresh.secret_hash, fresh.pepper_id, fresh.alg],
+  );
+};
+
+/** How many active keys are hashed with a pepper, and how many of them with another one than `pepper`. */
+export const countHashes = async (db: Queryable, pepper: string): Promise<{ all: number; outdated: number }> => {
+  const { rows } = await db.query<{ all: number; outdated: number }>(
+    `select count(*)::int as all, (count(*) filter (where pepper_id is distinct from $1))::int as outdated
+       from gateway.api_keys
+      where status = 'active' and alg = 'HMAC-SHA256' and (expires_at is null or expires_at > now())`,
+    [pepper],
+  );
+  return rows[0]!;
+};
+
+/** Stores when keys were last used, in one statement. Never replaces a later time by an earlier one. */
+export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
+  await db.query(
+    `with used as materialized (
+       select kid, at from gateway.api_keys join unnest($1::text[], $2::timestamptz[]) as used (kid, at) using (kid)
+       order by kid for update of api_keys)
+     update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.kid = used.kid`,
+    [[...uses.keys()], [...uses.values()]],
+  );
+};
