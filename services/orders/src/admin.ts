@@ -2,7 +2,7 @@ import { TOPICS } from '@cpg/contracts';
 import { runDeadLetterCommand } from '@cpg/platform/kafka';
 import { runAdminCommand, runEnvironmentCommand } from '@cpg/operations';
 import { MIGRATIONS } from './migrations.ts';
-import { orderProjection } from './projections/order-projection.ts';
+import { orderProjection } from './read/order-projection.ts';
 
 const [noun, ...args] = process.argv.slice(2);
 

@@ -16,32 +16,32 @@ import {
 } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from './app.ts';
-import { paymentsClient } from './clients/payments.ts';
-import { orderCommands } from './commands.ts';
+import { paymentsClient } from './commands/payments-client.ts';
+import { orderCommands } from './commands/order-commands.ts';
 import { type Config, readOrdersConfig } from './config.ts';
-import { watchDeadlines } from './deadlines.ts';
-import { finishDeletions, orderDeletion } from './deletion.ts';
-import { earlierCreates } from './earlier-creates.ts';
-import { orderHistory } from './history.ts';
-import { orderMessages } from './messages.ts';
+import { watchDeadlines } from './deadlines/deadlines.ts';
+import { finishDeletions, orderDeletion } from './commands/deletion.ts';
+import { earlierCreates } from './create/earlier-creates.ts';
+import { orderHistory } from './read/history.ts';
+import { orderMessages } from './read/messages.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { type OrderHandler, withOrderLog, withTrustedClock } from './order-handler.ts';
+import { type OrderHandler, withOrderLog, withTrustedClock } from './commands/order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
-import { orderProjection } from './projections/order-projection.ts';
-import { orderWriter } from './projections/orders.ts';
+import { orderProjection } from './read/order-projection.ts';
+import { orderWriter } from './read/order-rows.ts';
 import { type AcceptedPrices, acceptedPrices } from './rates/accepted-prices.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
-import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
-import { followAvailability } from './stock/available-networks.ts';
-import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './stock/deposit-settings.ts';
-import { findPayables } from './stock/find-payables.ts';
-import { createStock } from './stock/stock.ts';
-import { unreadChains } from './unread-chains.ts';
+import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './payments/reaction.ts';
+import { followAvailability } from './create/available-networks.ts';
+import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './create/deposit-settings.ts';
+import { findPayables } from './create/find-payables.ts';
+import { createStock } from './create/stock.ts';
+import { unreadChains } from './deadlines/unread-chains.ts';
 
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',

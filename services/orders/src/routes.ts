@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { OrderHistoryReader } from './history.ts';
-import { historyRoutes } from './routes/history.ts';
-import { type MerchantOrderRoutes, merchantOrderRoutes } from './routes/merchant-orders.ts';
-import { orderClockRoutes } from './routes/order-clock.ts';
-import { orderPaymentRoutes } from './routes/order-payments.ts';
+import type { OrderHistoryReader } from './read/history.ts';
+import { historyRoutes } from './read/routes.ts';
+import { type MerchantOrderRoutes, merchantOrderRoutes } from './merchant-routes.ts';
+import { orderClockRoutes } from './deadlines/order-clock.ts';
+import { orderPaymentRoutes } from './payments/routes.ts';
 
 export interface OrderRoutes extends MerchantOrderRoutes {
   readonly history: OrderHistoryReader;

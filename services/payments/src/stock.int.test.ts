@@ -1,8 +1,8 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/platform';
-import { readDepositSettings } from '../../orders/src/stock/deposit-settings.ts';
-import { createStock } from '../../orders/src/stock/stock.ts';
+import { readDepositSettings } from '../../orders/src/create/deposit-settings.ts';
+import { createStock } from '../../orders/src/create/stock.ts';
 import { hostedProvider } from './providers/hosted.ts';
 import { leaseReferences } from './rails/gateway-pay.ts';
 import { CONTEXT } from './testing/jest-fixtures.ts';

@@ -1,7 +1,7 @@
 import { NewOrderEvent, ORDER_EVENTS, OrderDeletionEvent, OrderEvent } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { eventHash, genesisHash } from '@cpg/event-sourcing';
-import { orderMessage } from '../messages.ts';
+import { orderMessage } from '../read/messages.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
 import { type RecordedStream, recordStreams } from '../testing/record.ts';
 import { orderDecider } from './order.ts';

@@ -3,7 +3,7 @@ import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cp
 import { OrderDeletionEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-sourcing';
 import { newId, newRequestId } from '@cpg/platform';
-import { deletionStreamOf } from '../deletion.ts';
+import { deletionStreamOf } from '../commands/deletion.ts';
 import { CALLS, createDue, deletionOf, TIMER } from './jest-commands.ts';
 import { type OrdersService, startOrders, until } from './jest-orders.ts';
 

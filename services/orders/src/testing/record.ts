@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { NewOrderEvent, type Order, type OrderDeletionRecorded, type OrderEvent } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { eventHash, genesisHash } from '@cpg/event-sourcing';
-import { deletionRecord, deletionStreamOf } from '../deletion.ts';
+import { deletionRecord, deletionStreamOf } from '../commands/deletion.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';

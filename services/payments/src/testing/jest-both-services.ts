@@ -10,15 +10,15 @@ import {
 import { createLogger, type InternalClient, type Logger } from '@cpg/platform';
 // Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
-import { paymentsClient } from '../../../orders/src/clients/payments.ts';
-import { orderCommands } from '../../../orders/src/commands.ts';
-import { orderDeletion } from '../../../orders/src/deletion.ts';
-import { orderHistory } from '../../../orders/src/history.ts';
-import { withOrderLog } from '../../../orders/src/order-handler.ts';
+import { paymentsClient } from '../../../orders/src/commands/payments-client.ts';
+import { orderCommands } from '../../../orders/src/commands/order-commands.ts';
+import { orderDeletion } from '../../../orders/src/commands/deletion.ts';
+import { orderHistory } from '../../../orders/src/read/history.ts';
+import { withOrderLog } from '../../../orders/src/commands/order-handler.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
-import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
-import { findPayables } from '../../../orders/src/stock/find-payables.ts';
-import { unreadChains } from '../../../orders/src/unread-chains.ts';
+import { reactToPayments } from '../../../orders/src/payments/reaction.ts';
+import { findPayables } from '../../../orders/src/create/find-payables.ts';
+import { unreadChains } from '../../../orders/src/deadlines/unread-chains.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { compareBooks, orderBookOf, paymentBookOf } from '../books/books.ts';
 import { paymentChanges } from '../changes.ts';

@@ -1,0 +1,162 @@
+import {
+  AppError,
+  type AssignedInstruction,
+  type OrderDeletionRecorded,
+  OrderEvent,
+  type RecordedDeposit,
+  type RecordedPayable,
+} from '@cpg/contracts';
+import {
+  append,
+  eventHash,
+  firstEvent,
+  genesisHash,
+  lastEvent,
+  parseRecorded,
+  type Recorded,
+  stateAt,
+  tombstone,
+} from '@cpg/event-sourcing';
+import type { Pool } from '@cpg/platform/postgres';
+import { type CallContext, newId } from '@cpg/platform';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import type { PaymentsClient } from './payments-client.ts';
+import type { OrderHandler } from './order-handler.ts';
+import { orderStreamOf } from '../order/identity.ts';
+import { orderDecider } from '../order/order.ts';
+import { type ExistingOrder, exists } from '../order/state.ts';
+import { outcomeOf } from '../order/outcomes.ts';
+import { projectOrders } from '../read/order-rows.ts';
+
+/** The names of the streams of deletion records start with this prefix. */
+export const DELETION_STREAM_PREFIX = 'deletion-';
+
+/** The stream of an order's deletion record. */
+export const deletionStreamOf = (orderId: string): string => `${DELETION_STREAM_PREFIX}${orderId}`;
+
+/** Whether a log entry is a deletion record. */
+export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
+  event?.streamId.startsWith(DELETION_STREAM_PREFIX) ?? false;
+
+export interface Deletion {
+  /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not hold:
+   *  one beyond the maximum number of payments, or one that the order has not learned of. The order itself decides on
+   *  the payments that it holds. */
+  readonly refuseUnsettled: (order: ExistingOrder, context: CallContext) => Promise<void>;
+  /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
+   *  its last outcomes, removes the order and its payments from the read models, and tombstones the streams. `order` is
+   *  the state before the deletion. Idempotent: it runs in the request, and again when the event log is read if the
+   *  process crashed in between. */
+  readonly finish: (
+    deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
+    order: ExistingOrder,
+    context: CallContext,
+  ) => Promise<void>;
+  /** Finishes the recorded deletion of an order at once, although its first attempt failed. */
+  readonly resume: (order: ExistingOrder, context: CallContext) => Promise<void>;
+}
+
+export const orderDeletion = ({
+  client,
+  handler,
+  readModel,
+  payments,
+}: {
+  client: EventStoreDBClient;
+  handler: OrderHandler;
+  readModel: Pool;
+  payments: PaymentsClient;
+}): Deletion => {
+  const refuseUnsettled: Deletion['refuseUnsettled'] = async ({ orderId, payments: held }, context) => {
+    const heldIds = held.map(({ paymentId }) => paymentId);
+    const unsettled = await payments.unsettledPayment(orderId, heldIds, context);
+    if (unsettled !== null)
+      throw new AppError(
+        'order_has_unsettled_funds',
+        `payment ${unsettled} is neither settled nor refunded: refund it first, or wait until it is confirmed`,
+      );
+  };
+  const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
+    const { orderId, merchantId } = order;
+    const stream = deletionStreamOf(orderId);
+    const { actor, hash: lastHash } = metadata;
+    const record = deletionRecord(order, { actor, lastHash, sequence: revision, at: event.data.at });
+    const previousHash = genesisHash(stream);
+    const first = await firstEvent(client, orderStreamOf(orderId), OrderEvent);
+    const idempotency = first === null || first === 'deleted' ? undefined : first.metadata.idempotency;
+    const recorded = {
+      id: newId('event'),
+      event: record,
+      metadata: {
+        ...metadata,
+        previousHash,
+        hash: eventHash(previousHash, record),
+        ...(idempotency && { idempotency }),
+      },
+    };
+    // A conflict means that the record exists already.
+    await append(client, stream, [recorded], -1);
+    await projectOrders(readModel, [{ order: { status: 'deleted', orderId, merchantId }, revision }]);
+    // No later message carries these outcomes, because nothing is published for a deleted order.
+    await payments.recordOutcomes(order.payments.map(outcomeOf), context);
+    await payments.deletePayments(orderId, context);
+    await tombstone(client, orderStreamOf(orderId));
+    handler.evict(orderId);
+  };
+  return {
+    refuseUnsettled,
+    finish,
+    resume: async (order, context) => {
+      const deleted = await lastEvent(client, orderStreamOf(order.orderId), OrderEvent);
+      if (deleted?.event.type === 'OrderDeleted') await finish(deleted, order, context);
+    },
+  };
+};
+
+/** The record of the deletion of `order`. */
+export const deletionRecord = (
+  { orderId, merchantId, payments, instructions }: ExistingOrder,
+  deleted: Pick<OrderDeletionRecorded['data'], 'actor' | 'lastHash' | 'sequence' | 'at'>,
+): OrderDeletionRecorded => {
+  const { at, ...last } = deleted;
+  const failedPaymentIds = payments.filter(({ status }) => status === 'failed').map(({ paymentId }) => paymentId);
+  return {
+    type: 'OrderDeletionRecorded',
+    data: {
+      orderId,
+      merchantId,
+      ...last,
+      payables: instructions.map(payableOf),
+      ...(failedPaymentIds.length > 0 && { failedPaymentIds }),
+      at,
+    },
+  };
+};
+
+/** What outlives its order of an instruction. */
+export const payableOf = (instruction: AssignedInstruction): RecordedPayable => {
+  if (instruction.rail === 'crypto_deposit') return { rail: instruction.rail, ...depositOf(instruction) };
+  const { rail, provider, paymentReference, deposits } = instruction;
+  return { rail, provider, paymentReference, ...(deposits && { deposits: deposits.map(depositOf) }) };
+};
+
+const depositOf = ({ network, address, derivation }: RecordedDeposit): RecordedDeposit => ({
+  network,
+  address,
+  derivation,
+});
+
+/** Finishes the deletions in a batch of log events that a crash interrupted. */
+export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {
+  const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
+  return async (events: readonly AllStreamResolvedEvent[]): Promise<void> => {
+    for (const entry of events) {
+      if (entry.event?.type !== ('OrderDeleted' satisfies OrderEvent['type'])) continue;
+      const recorded = parseRecorded(OrderEvent, entry);
+      const before = await states.before(recorded);
+      if (!before || !exists(before)) continue;
+      const { actor, requestId, $correlationId } = recorded.metadata;
+      await deletion.finish(recorded, before, { actor, requestId, correlationId: $correlationId });
+    }
+  };
+};
