@@ -1,4 +1,4 @@
-import { ID_PREFIXES, OrderId, Timestamp } from './ids.ts';
+import { derivedId, ID_PREFIXES, OrderId, Timestamp } from './ids.ts';
 import * as ids from './ids.ts';
 
 const SCHEMAS = {
@@ -38,4 +38,10 @@ test('a timestamp is UTC with milliseconds, and exists', () => {
   ]) {
     expect(Timestamp.safeParse(text).success).toBe(false);
   }
+});
+
+test('a text always gets the same id, and another text another one', () => {
+  expect(derivedId('payment', 'crypto_deposit\neip155:1/0xab')).toBe('pay_206EN3RX54GGY7EMSY6JJ30T66');
+  expect(OrderId.safeParse(derivedId('order', '')).success).toBe(true);
+  expect(derivedId('order', 'a')).not.toBe(derivedId('order', 'b'));
 });

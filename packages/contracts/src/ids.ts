@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
@@ -13,6 +14,16 @@ export const ID_PREFIXES = {
   refund: 'rfd',
   replay: 'rpl',
 } as const;
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID_LENGTH = 26;
+
+/** The id that a text always gets: 128 bits of its SHA-256, written as a ULID. It contains no time. */
+export const derivedId = (kind: keyof typeof ID_PREFIXES, text: string): string => {
+  const bits = BigInt(`0x${createHash('sha256').update(text).digest('hex').slice(0, 32)}`);
+  const letterAt = (index: number) => CROCKFORD[Number((bits >> BigInt(5 * (ULID_LENGTH - 1 - index))) & 31n)];
+  return `${ID_PREFIXES[kind]}_${Array.from({ length: ULID_LENGTH }, (_, index) => letterAt(index)).join('')}`;
+};
 
 const idOf = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_${ULID}$`), { error: `must be ${prefix}_ and a ULID` });

@@ -1,7 +1,7 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { ID_PREFIXES } from '@cpg/contracts';
 import { wallClock } from './clock/wall-clock.ts';
-import { monotonicFactory, uuidToULID } from 'ulid';
+import { monotonicFactory } from 'ulid';
 
 const randomBytes = Buffer.alloc(4_096);
 let usedBytes = randomBytes.length;
@@ -31,13 +31,6 @@ export const newUlid = (now: Date = wallClock()): string => {
   latestMs = Math.max(latestMs, ms);
   return ulid(ms);
 };
-
-const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/;
-
-/** The ULID of the first 128 bits of the SHA-256 of a text: the same text always has the same one. It contains no
- *  time. */
-export const ulidOf = (text: string): string =>
-  uuidToULID(createHash('sha256').update(text).digest('hex').toUpperCase().replace(UUID_GROUPS, '$1-$2-$3-$4-$5'));
 
 /** A new id: the prefix of its kind, `_` and a ULID. */
 export const newId = (kind: keyof typeof ID_PREFIXES, now?: Date): string => `${ID_PREFIXES[kind]}_${newUlid(now)}`;

@@ -39,7 +39,7 @@ export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
 export { type InternalClient, internalClient } from './http/internal-client.ts';
 export { createStartGate, type StartGate, waitForStartGate } from './http/start-gate.ts';
 export { describeIssue, validationDetails } from './http/validation-messages.ts';
-export { newId, newRequestId, newUlid, ulidOf } from './ids.ts';
+export { newId, newRequestId, newUlid } from './ids.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './load/deadline.ts';
 export type { LoadClass, LoadLimits } from './load/load-class.ts';

@@ -11,13 +11,11 @@ import {
 import { afterRecording, type HandledCommand, type HandleOptions } from '@cpg/event-sourcing';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { OutcomesLimits, PaymentsClient } from './payments-client.ts';
-import { type CreatedOrder, createOnce } from '../create/create-once.ts';
-import type { FindEarlierCreate } from '../create/earlier-creates.ts';
+import { type CreatedOrder, createOnce, type CreateOnceOptions, idempotencyOf } from '../create/create-once.ts';
 import { notifyPayments } from './notify-payments.ts';
 import { existingOrder, loadOrder, notFound, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { awaitsConfirmation, deadlineAfterRenewal, earlierOf, plusMinutes, renewsWhenDue } from '../order/deadline.ts';
-import { idempotencyOf } from '../order/repeat.ts';
 import { dueAt, type ExistingOrder, type Order } from '../order/state.ts';
 import { outcomesOf } from '../order/outcomes.ts';
 import { quoteItems } from '../rates/quote-items.ts';
@@ -59,7 +57,7 @@ export interface OrderCommandsOptions {
   /** Writes the order to the read model, so that it is visible before the command is answered. */
   readonly project: (order: ExistingOrder, revision: number) => Promise<void>;
   /** Finds the create that was recorded under an order id. */
-  readonly earlierCreates: FindEarlierCreate;
+  readonly earlierCreates: CreateOnceOptions['find'];
   readonly payments: PaymentsClient;
   readonly payablesOf: FindPayables;
   readonly awaitsChains: AwaitsChains;

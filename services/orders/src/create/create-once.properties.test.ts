@@ -1,8 +1,6 @@
 import { AppError } from '@cpg/contracts';
 import fc from 'fast-check';
-import { createOnce, type CreateOnceOptions } from './create-once.ts';
-import type { EarlierCreate } from './earlier-creates.ts';
-import { idempotencyOf, keptUntil } from '../order/repeat.ts';
+import { createOnce, type CreateOnceOptions, type EarlierCreate, idempotencyOf, keptUntil } from './create-once.ts';
 import type { ExistingOrder } from '../order/state.ts';
 
 const MERCHANT = 'mer_01ARZ3NDEKTSV4RRFFQ69G5FAV';

@@ -1,7 +1,6 @@
-import { isAppError } from '@cpg/contracts';
-import type { EarlierCreate, FindEarlierCreate } from './earlier-creates.ts';
+import { AppError, derivedId, isAppError } from '@cpg/contracts';
+import type { Idempotency } from '@cpg/event-sourcing';
 import { notFound } from '../commands/order-handler.ts';
-import { decideRepeat, lastUse, orderIdOfUse } from '../order/repeat.ts';
 import type { ExistingOrder } from '../order/state.ts';
 
 export interface CreateRequest {
@@ -19,10 +18,26 @@ export interface CreatedOrder {
   readonly isRepeat: boolean;
 }
 
+/** What decides on a create whose order id was used before. */
+export interface EarlierUse extends Partial<Idempotency> {
+  readonly isDeleted: boolean;
+}
+
+/** A create that was recorded under an order id. */
+export interface EarlierCreate extends EarlierUse {
+  /** Null when nothing says it: the deletion record of the order is missing. */
+  readonly merchantId: string | null;
+  /** The request that created the order. */
+  readonly requestId?: string;
+  /** The order right after its first event; absent once it is deleted. */
+  readonly order?: ExistingOrder;
+}
+
 export interface CreateOnceOptions {
   /** Records the order under this id. Null when the id is in use. */
   readonly create: (orderId: string) => Promise<ExistingOrder | null>;
-  readonly find: FindEarlierCreate;
+  /** Finds the create that was recorded under an order id. */
+  readonly find: (orderId: string) => Promise<EarlierCreate | null>;
   /** The time by which Idempotency-Keys end. */
   readonly endsBy: () => Date;
 }
@@ -62,4 +77,49 @@ const createOrFind = async (
     return { earlier };
   }
   return { earlier: (await find(orderId))! };
+};
+
+/** Decides on a create whose order id was used before: a repeat gets the order of the earlier one; an expired key can
+ *  create another order. Without a `requestHash` the id was made for this one request. Throws `idempotency_key_reused`
+ *  for another request, and `order_deleted`. */
+export const decideRepeat = (
+  earlier: EarlierUse,
+  { requestHash, at }: { readonly requestHash?: string | undefined; readonly at: Date },
+): 'repeat' | 'expired' => {
+  if (requestHash !== undefined && earlier.until !== undefined && at.toISOString() >= earlier.until) return 'expired';
+  if (requestHash !== undefined && earlier.requestHash !== undefined && earlier.requestHash !== requestHash)
+    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
+  if (earlier.isDeleted)
+    throw new AppError('order_deleted', 'the order of this request was deleted: use a new Idempotency-Key');
+  return 'repeat';
+};
+
+/** How long an Idempotency-Key stands for the order that it created. */
+const KEPT_FOR_MS = 24 * 60 * 60 * 1_000;
+
+export const keptUntil = (recordedAt: string): string => new Date(Date.parse(recordedAt) + KEPT_FOR_MS).toISOString();
+
+/** What the first event of an order records for repeats. */
+export const idempotencyOf = (requestHash: string, at: Date): Idempotency => ({
+  requestHash,
+  until: keptUntil(at.toISOString()),
+});
+
+/** The order id of the n-th use of an Idempotency-Key, from 0. A use begins when the one before it has expired.
+ *  `firstId` is the id of the first use, which the gateway derives from merchant and key. */
+export const orderIdOfUse = (firstId: string, use: number): string =>
+  use === 0 ? firstId : derivedId('order', `${firstId}\n${use}`);
+
+/** The last use that `isRecorded`, given that use 0 is. Uses are recorded one after another, so a key that is used
+ *  every day for years needs few look-ups. */
+export const lastUse = async (isRecorded: (use: number) => Promise<boolean>): Promise<number> => {
+  let last = 0;
+  let beyond = 1;
+  while (await isRecorded(beyond)) [last, beyond] = [beyond, beyond * 2];
+  while (beyond - last > 1) {
+    const middle = Math.floor((last + beyond) / 2);
+    if (await isRecorded(middle)) last = middle;
+    else beyond = middle;
+  }
+  return last;
 };

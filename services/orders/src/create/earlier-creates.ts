@@ -5,25 +5,12 @@ import { deletionStreamOf } from '../commands/deletion.ts';
 import { existingOrder } from '../commands/order-handler.ts';
 import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
-import { type EarlierUse, keptUntil } from '../order/repeat.ts';
-import type { ExistingOrder } from '../order/state.ts';
-
-/** A create that was recorded under an order id. */
-export interface EarlierCreate extends EarlierUse {
-  /** Null when nothing says it: the deletion record of the order is missing. */
-  readonly merchantId: string | null;
-  /** The request that created the order. */
-  readonly requestId?: string;
-  /** The order right after its first event; absent once it is deleted. */
-  readonly order?: ExistingOrder;
-}
-
-export type FindEarlierCreate = (orderId: string) => Promise<EarlierCreate | null>;
+import { type CreateOnceOptions, type EarlierCreate, keptUntil } from './create-once.ts';
 
 /** Reads the create of an order from its first event, or from its deletion record. Null when the event store has
  *  neither. */
 export const earlierCreates =
-  (client: EventStoreDBClient): FindEarlierCreate =>
+  (client: EventStoreDBClient): CreateOnceOptions['find'] =>
   async (orderId) => {
     const first = await firstEvent(client, orderStreamOf(orderId), OrderEvent);
     if (first === null) return null;

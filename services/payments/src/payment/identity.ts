@@ -1,10 +1,9 @@
-import { ID_PREFIXES, type PaymentRail } from '@cpg/contracts';
-import { ulidOf } from '@cpg/platform';
+import { derivedId, type PaymentRail } from '@cpg/contracts';
 
 /** The id of a payment: `pay_` and 128 bits of SHA-256 over its rail and provider id, encoded as a ULID. The same
  *  payment always gets the same id and stream, so a repeated report is found; see docs/adr/0004. */
 export const paymentIdOf = (rail: PaymentRail, providerId: string): string =>
-  `${ID_PREFIXES.payment}_${ulidOf(`${rail}\n${providerId}`)}`;
+  derivedId('payment', `${rail}\n${providerId}`);
 
 /** The provider id of a payment that takes the place of a deleted one: its money was seen again after its payment failed
  *  and its order was deleted with it. A tombstoned stream takes no events. */

@@ -5,6 +5,7 @@ import {
   AppError,
   chainOf,
   fromMinor,
+  derivedId,
   ID_PREFIXES,
   MerchantId,
   NewPaymentEvent,
@@ -14,7 +15,7 @@ import {
 } from '@cpg/contracts';
 import { commandHandler, readHistoryEntries } from '@cpg/event-sourcing';
 import { isReadable, type Queryable } from '@cpg/platform/postgres';
-import { newContext, ulidOf } from '@cpg/platform';
+import { newContext } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
 import type { AssignPayment, PaymentCommand } from '../payment/command.ts';
@@ -61,7 +62,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   return: {
     takes: ['reason', 'tx', 'as'],
     run: (paymentId, options, command) => {
-      const refundId = `${ID_PREFIXES.refund}_${ulidOf(`return\n${paymentId}`)}`;
+      const refundId = derivedId('refund', `return\n${paymentId}`);
       const txHash = options.tx === undefined ? undefined : statementIn(options, 'tx');
       return resolve(paymentId, { type: 'ReturnPayment', refundId, txHash, ...decisionIn(options, command) }, command);
     },

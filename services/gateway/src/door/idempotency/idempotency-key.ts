@@ -1,5 +1,4 @@
-import { AppError, ID_PREFIXES, invalidRequest } from '@cpg/contracts';
-import { ulidOf } from '@cpg/platform';
+import { AppError, derivedId, invalidRequest } from '@cpg/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const HEADER = 'idempotency-key';
@@ -13,8 +12,7 @@ export const idempotencyKeyOf = ({ headers }: Pick<FastifyRequest, 'headers'>): 
 };
 
 /** The id of the order that a merchant creates with a key, while no earlier use of the key has expired. */
-export const orderIdOfKey = (merchantId: string, key: string): string =>
-  `${ID_PREFIXES.order}_${ulidOf(`${merchantId}\n${key}`)}`;
+export const orderIdOfKey = (merchantId: string, key: string): string => derivedId('order', `${merchantId}\n${key}`);
 
 export const reusedKey = (): AppError =>
   new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');

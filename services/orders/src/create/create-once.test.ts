@@ -1,6 +1,6 @@
 import { OrderId } from '@cpg/contracts';
 import fc from 'fast-check';
-import { decideRepeat, type EarlierUse, idempotencyOf, lastUse, orderIdOfUse } from './repeat.ts';
+import { decideRepeat, type EarlierUse, idempotencyOf, lastUse, orderIdOfUse } from './create-once.ts';
 
 const FIRST = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const createdAt = new Date('2026-01-31T12:00:00.000Z');
