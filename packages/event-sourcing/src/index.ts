@@ -28,6 +28,7 @@ export { type ChainVerification, verifyChains } from './store/chain.ts';
 export {
   type CommandHandler,
   commandHandler,
+  type CommandHandlerOptions,
   type HandledCommand,
   type HandleOptions,
   type LoadedStream,

@@ -1,5 +1,6 @@
 import type { DomainMessage } from '@cpg/contracts';
 import {
+  createLags,
   guardAppends,
   type Lags,
   type Projection,
@@ -22,15 +23,7 @@ interface Stoppable {
   readonly stop: () => Promise<void>;
 }
 
-interface BackgroundWork<M extends DomainMessage> {
-  readonly environment: Environment;
-  readonly connections: Connections;
-  readonly topicConfig: TopicConfig;
-  readonly startupTasks: StartupTasks;
-  readonly lags: Lags;
-  readonly metrics: MetricsRegistry;
-  /** Opens once schema and event store belong to the environment. */
-  readonly gate: StartGate;
+export interface BackgroundWork<M extends DomainMessage> {
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly projection: Projection;
@@ -42,14 +35,34 @@ interface BackgroundWork<M extends DomainMessage> {
   readonly startWithoutKafka?: () => Stoppable[];
   readonly publish: Pick<RelayOptions, 'topic' | 'messageOf'>;
   readonly consume: ConsumedTopic<M> & { readonly handle: (messages: M[]) => Promise<void> };
+}
+
+interface Opened {
+  readonly connections: Connections;
+  readonly startupTasks: StartupTasks;
+  readonly metrics: MetricsRegistry;
+  /** Opens once schema and event store belong to the environment. */
+  readonly gate: StartGate;
   readonly log: Logger;
+}
+
+type Config = TopicConfig & { readonly ENVIRONMENT: Environment };
+
+interface Work<M extends DomainMessage> extends BackgroundWork<M>, Opened {
+  readonly config: Config;
+  readonly lags: Lags;
 }
 
 /** Starts the background work of an event-sourced service: migrations and the check of its environment, then its
  *  projection; once the Kafka topics exist, its relay and its consumer. Returns at once and retries each step until it
  *  succeeds, so the service accepts requests during a Kafka outage. */
-export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable => {
-  const { startupTasks, connections, topicConfig, publish, consume: consumed, log } = work;
+export const startBackgroundWork = <M extends DomainMessage>(
+  opened: Opened,
+  config: Config,
+  parts: BackgroundWork<M>,
+): Stoppable => {
+  const work: Work<M> = { ...opened, ...parts, config, lags: createLags(opened.metrics) };
+  const { startupTasks, connections, publish, consume: consumed, log } = work;
   let store: StoreWatch | undefined;
   const prepared = startupTasks.run('migrations', async () => {
     await prepareOwnSchema(work);
@@ -59,7 +72,7 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
   });
   const topicsCreated = prepared.then(() =>
     startupTasks.runOptional('topics', () =>
-      ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(topicConfig), log),
+      ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(config), log),
     ),
   );
   // Startup tasks reject only when they are stopped or end the process; then nothing was started.
@@ -79,13 +92,13 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
 
 /** Nothing is migrated for a service of another environment. */
 const prepareOwnSchema = async <M extends DomainMessage>({
-  environment,
+  config: { ENVIRONMENT: environment },
   connections: { readModel },
   migrations,
   projection: { schema },
-}: BackgroundWork<M>): Promise<void> => prepareSchema(readModel, { schema, folder: migrations, environment });
+}: Work<M>): Promise<void> => prepareSchema(readModel, { schema, folder: migrations, environment });
 
-const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate, log }: BackgroundWork<M>) => {
+const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate, log }: Work<M>) => {
   const { client, readModel: db } = connections;
   const { schema } = projection;
   // A new process has nothing of the other store in memory; whoever supervises this one starts it.
@@ -96,9 +109,10 @@ const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate,
 };
 
 const prepareStore = async <M extends DomainMessage>(
-  { environment, connections: { client, readModel, name }, projection, moreProjections = [], gate }: BackgroundWork<M>,
+  { config, connections: { client, readModel, name }, projection, moreProjections = [], gate }: Work<M>,
   store: StoreWatch,
 ): Promise<void> => {
+  const environment = config.ENVIRONMENT;
   await requireEnvironment(client, environment);
   await store.untilKnown();
   await requireOwnStore({ client, db: readModel, projection, environment, name });
@@ -108,7 +122,7 @@ const prepareStore = async <M extends DomainMessage>(
   gate.open();
 };
 
-const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
+const startDatabaseWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatch): Stoppable[] => {
   const { projection: first, moreProjections = [], migrations, beforeProjecting, startWithoutKafka = () => [] } = work;
   const subscription = subscriptionOf(work);
   return [
@@ -119,7 +133,7 @@ const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, sto
   ];
 };
 
-const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
+const startKafkaWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatch): Stoppable[] => {
   const { connections, projection, publish, metrics, log } = work;
   const { schema, prefixes, orderOf } = projection;
   const { kafka, publisherFor, name } = connections;
@@ -136,7 +150,7 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
         const publisher = publisherFor(checkpoint);
         const open = async () => {
           // Kafka may come back empty.
-          await ensureTopics(kafka, [publish.topic, topic.name], topicSettingsOf(work.topicConfig));
+          await ensureTopics(kafka, [publish.topic, topic.name], topicSettingsOf(work.config));
           await publisher.open();
         };
         return { ...publisher, open };
@@ -161,7 +175,7 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
   ];
 };
 
-const subscriptionOf = <M extends DomainMessage>({ connections, lags, log }: BackgroundWork<M>) => {
+const subscriptionOf = <M extends DomainMessage>({ connections, lags, log }: Work<M>) => {
   const { client, followerPool: pool, databaseUrl, shards, outages } = connections;
   return { client, pool, databaseUrl, shards, lags, wait: outages.wait, log };
 };

@@ -1,47 +1,34 @@
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, createLags, eventStoreClock, type RecentEvents, recentEvents } from '@cpg/event-sourcing';
-import { openConnections, startBackgroundWork, withRecordedScales } from '@cpg/operations';
-import { databaseClocks } from '@cpg/platform/postgres';
-import {
-  counterMetric,
-  createClockGuard,
-  createServiceLog,
-  createServiceMetrics,
-  createStartGate,
-  createStartupTasks,
-  internalClient,
-  type Logger,
-  runService,
-  wallClock,
-} from '@cpg/platform';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { recentEvents } from '@cpg/event-sourcing';
+import { startEventSourcedService } from '@cpg/operations';
+import { counterMetric, type Logger } from '@cpg/platform';
 import { buildApp } from './app.ts';
-import { paymentsClient } from './commands/payments-client.ts';
-import { orderCommands } from './commands/order-commands.ts';
-import { type Config, readOrdersConfig } from './config.ts';
-import { watchDeadlines } from './deadlines/deadlines.ts';
 import { finishDeletions, orderDeletion } from './commands/deletion.ts';
+import { orderCommands } from './commands/order-commands.ts';
+import { withOrderLog, withTrustedClock } from './commands/order-handler.ts';
+import { paymentsClient } from './commands/payments-client.ts';
+import { type Config, readOrdersConfig } from './config.ts';
+import { followAvailability } from './create/available-networks.ts';
+import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './create/deposit-settings.ts';
 import { earlierCreates } from './create/earlier-creates.ts';
-import { orderHistory } from './read/history.ts';
-import { orderMessages } from './read/messages.ts';
+import { findPayables } from './create/find-payables.ts';
+import { createStock } from './create/stock.ts';
+import { watchDeadlines } from './deadlines/deadlines.ts';
+import { unreadChains } from './deadlines/unread-chains.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { type OrderHandler, withOrderLog, withTrustedClock } from './commands/order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
-import { orderProjection } from './read/order-projection.ts';
-import { orderWriter } from './read/order-rows.ts';
+import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './payments/reaction.ts';
 import { type AcceptedPrices, acceptedPrices } from './rates/accepted-prices.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
-import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './payments/reaction.ts';
-import { followAvailability } from './create/available-networks.ts';
-import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './create/deposit-settings.ts';
-import { findPayables } from './create/find-payables.ts';
-import { createStock } from './create/stock.ts';
-import { unreadChains } from './deadlines/unread-chains.ts';
+import { orderHistory } from './read/history.ts';
+import { orderMessages } from './read/messages.ts';
+import { orderProjection } from './read/order-projection.ts';
+import { orderWriter } from './read/order-rows.ts';
 
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',
@@ -49,29 +36,23 @@ const ENDED_UNREAD = {
   labelNames: ['network'] as const,
 };
 
-await runService(async () => {
-  const config = readOrdersConfig(process.env);
-  const { log, outages } = createServiceLog({ name: 'orders', level: config.LOG_LEVEL });
-  const now = wallClock;
-
-  const connections = openConnections(config, { name: 'orders', log, outages });
-  const { client, readModel, followerPool } = connections;
-  const paymentsHttp = internalClient({
-    name: 'payments',
-    url: config.PAYMENTS_URL,
-    tokens: config.ORDERS_TO_PAYMENTS_TOKEN,
-  });
-  outages.watch('payments', { check: paymentsHttp.checkReady });
-
-  const metrics = createServiceMetrics(outages);
-  const clock = createClockGuard({ now, ...databaseClocks(readModel, [eventStoreClock(client)]), metrics, log });
+await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
+  const { client, readModel, followerPool, outages, metrics, clock, now, log } = opened;
+  const { endsBy } = clock;
   const recent = recentEvents<Order, OrderEvent>();
-  const handler = withOrderLog(orderHandler(client, recent, clock.isPaused), log);
-  const payments = paymentsClient(paymentsHttp);
-  const endedUnread = counterMetric(metrics, {
-    ...ENDED_UNREAD,
-    known: config.assets.networks.map(({ name }) => ({ network: name })),
+  const decided = opened.commandHandler({
+    decider: withTrustedClock(orderDecider, clock.isPaused),
+    schema: OrderEvent,
+    newEvent: NewOrderEvent,
+    streamOf: orderStreamOf,
+    currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
+    recent,
   });
+  const handler = withOrderLog(decided, log);
+  const payments = paymentsClient(
+    opened.peer({ name: 'payments', url: config.PAYMENTS_URL, tokens: config.ORDERS_TO_PAYMENTS_TOKEN }),
+  );
+
   const readSettings = readDepositSettings(client);
   const settings = followDepositSettings(readSettings);
   const networks = followAvailability(payments.availability);
@@ -83,6 +64,10 @@ await runService(async () => {
     log,
   });
   const market = publicMarket(config, acceptedPrices(readModel), now, log);
+  const endedUnread = counterMetric(metrics, {
+    ...ENDED_UNREAD,
+    known: config.assets.networks.map(({ name }) => ({ network: name })),
+  });
   const commands = orderCommands({
     handler,
     project: orderWriter(followerPool),
@@ -95,45 +80,28 @@ await runService(async () => {
     rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
     toleranceBpsOf: toleranceBpsIn(settings, readSettings),
     now,
-    endsBy: clock.endsBy,
+    endsBy,
     log,
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
-  const startupTasks = createStartupTasks(log);
-  const gate = createStartGate();
-  const app = buildApp({
-    tokens: {
-      gateway: config.GATEWAY_TO_ORDERS_TOKEN,
-      payments: config.PAYMENTS_TO_ORDERS_TOKEN,
-      'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN,
-      admin: config.ADMIN_TO_ORDERS_TOKEN,
-    },
-    gate,
-    commands,
-    handler,
-    deletion,
-    history: orderHistory({ client, readModel }),
-    rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
-    sandbox: config.ENVIRONMENT === 'sandbox',
-    now,
-    log,
-    checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
-    details: async () => clock.details(),
-    outages,
-    metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
-  });
-  await app.listen({ port: config.PORT, host: config.HOST });
-  clock.start();
-
-  const work = startBackgroundWork({
-    connections,
-    lags: createLags(metrics),
-    metrics,
-    environment: config.ENVIRONMENT,
-    topicConfig: config,
-    startupTasks,
-    gate,
+  return {
+    app: buildApp({
+      ...opened.http,
+      tokens: {
+        gateway: config.GATEWAY_TO_ORDERS_TOKEN,
+        payments: config.PAYMENTS_TO_ORDERS_TOKEN,
+        'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN,
+        admin: config.ADMIN_TO_ORDERS_TOKEN,
+      },
+      commands,
+      handler,
+      deletion,
+      history: orderHistory({ client, readModel }),
+      rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
+      sandbox: config.ENVIRONMENT === 'sandbox',
+      now,
+    }),
     migrations: MIGRATIONS.folder,
     projection: orderProjection(client, recent),
     beforeProjecting: finishDeletions(client, deletion),
@@ -141,7 +109,7 @@ await runService(async () => {
       settings.start(),
       networks.start(),
       ...(market ? [market.start()] : []),
-      watchDeadlines({ readModel, handler, commands, now, endsBy: clock.endsBy, wait: outages.wait, log }),
+      watchDeadlines({ readModel, handler, commands, now, endsBy, wait: outages.wait, log }),
     ],
     publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client, recent) },
     consume: {
@@ -149,35 +117,8 @@ await runService(async () => {
       types: HANDLED_PAYMENT_MESSAGES,
       handle: reactToPayments({ commands, payments, now }),
     },
-    log,
-  });
-
-  return {
-    log,
-    close: [() => app.close(), clock.stop, work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
-
-/** Records the decimals of a currency before its first amount. */
-function orderHandler(
-  client: EventStoreDBClient,
-  recent: RecentEvents<Order, OrderEvent>,
-  isClockPaused: () => boolean,
-): OrderHandler {
-  const decided = commandHandler({
-    client,
-    decider: withTrustedClock(orderDecider, isClockPaused),
-    schema: OrderEvent,
-    newEvent: NewOrderEvent,
-    streamOf: orderStreamOf,
-    recent,
-  });
-  return withRecordedScales(decided, {
-    client,
-    actor: 'service:orders',
-    currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
-  });
-}
 
 /** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
 function publicMarket(config: Config, accepted: AcceptedPrices, now: () => Date, log: Logger) {

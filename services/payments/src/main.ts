@@ -1,30 +1,15 @@
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, createLags, eventStoreClock, type RecentEvents, recentEvents } from '@cpg/event-sourcing';
-import { openConnections, startBackgroundWork, withRecordedScales } from '@cpg/operations';
-import { databaseClocks } from '@cpg/platform/postgres';
-import {
-  createClockGuard,
-  createServiceLog,
-  createServiceMetrics,
-  createStartGate,
-  createStartupTasks,
-  internalClient,
-  type Logger,
-  runService,
-  type StartupTasks,
-  wallClock,
-} from '@cpg/platform';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { recentEvents } from '@cpg/event-sourcing';
+import { startEventSourcedService } from '@cpg/operations';
+import type { Logger } from '@cpg/platform';
 import { depositSettings } from './accounts/deposit-settings.ts';
-import type { MerchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';
 import { startBooksCheck } from './books/books-check.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
-import { paymentCommands, type PaymentHandler, withPaymentLog } from './commands.ts';
-import { refuseTransferFees, type TransferFeeOptions } from './chains/evm/transfer-fees.ts';
+import { paymentCommands, withPaymentLog } from './commands.ts';
+import { refuseTransferFees } from './chains/evm/transfer-fees.ts';
 import { networkAvailability } from './chains/network-availability.ts';
-import type { Chains } from './chains/start-chains.ts';
 import { watchChains } from './chains/watch-chains.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentDeletion } from './deletion.ts';
@@ -34,7 +19,7 @@ import { paymentMessages } from './messages.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { orderNotifier } from './order-notifier.ts';
 import { pageAddresses } from './pages/page-addresses.ts';
-import { type AssetsInUseOptions, requireAssetsInUse } from './payables/assets-in-use.ts';
+import { requireAssetsInUse } from './payables/assets-in-use.ts';
 import { findPayable } from './payables/find-payable.ts';
 import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
@@ -49,41 +34,34 @@ import { openRails } from './rails/open-rails.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
 import { unclaimedMetrics } from './unclaimed/unclaimed-metrics.ts';
 
-await runService(async () => {
-  const config = readPaymentsConfig(process.env);
-  const { log, outages } = createServiceLog({ name: 'payments', level: config.LOG_LEVEL });
-  const now = wallClock;
+await startEventSourcedService('payments', readPaymentsConfig, (opened, config) => {
+  const { client, readModel, followerPool, metrics, clock, startupTasks, gate, now, log } = opened;
   logAccountKeys(config.networks, log);
-
-  const connections = openConnections(config, { name: 'payments', log, outages });
-  const { client, readModel, followerPool } = connections;
-  const ordersHttp = internalClient({
-    name: 'orders',
-    url: config.ORDERS_URL,
-    tokens: config.PAYMENTS_TO_ORDERS_TOKEN,
-  });
-  outages.watch('orders', { check: ordersHttp.checkReady });
-
   const recent = recentEvents<Payment, PaymentEvent>();
-  const handler = withPaymentLog(paymentHandler(client, recent), log);
+  const decided = opened.commandHandler({
+    decider: paymentDecider,
+    schema: PaymentEvent,
+    newEvent: NewPaymentEvent,
+    streamOf: paymentStreamOf,
+    currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
+    recent,
+  });
+  const handler = withPaymentLog(decided, log);
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
-  const orders = ordersClient(ordersHttp);
+  const orders = ordersClient(
+    opened.peer({ name: 'orders', url: config.ORDERS_URL, tokens: config.PAYMENTS_TO_ORDERS_TOKEN }),
+  );
   const notifyOrder = orderNotifier({
     commands,
     orders,
     isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
     now,
   });
-  const metrics = createServiceMetrics(outages);
   unclaimedMetrics(metrics, readModel);
-  const clock = createClockGuard({ now, ...databaseClocks(readModel, [eventStoreClock(client)]), metrics, log });
   const availability = networkAvailability({ config, db: readModel, now });
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
-
-  const startupTasks = createStartupTasks(log);
-  const gate = createStartGate();
   const payableAt = findPayable({ client, readModel, log });
   const register = registerPayments({
     commands,
@@ -110,117 +88,68 @@ await runService(async () => {
     log,
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
-  const app = buildApp({
-    tokens: {
-      gateway: config.GATEWAY_TO_PAYMENTS_TOKEN,
-      orders: config.ORDERS_TO_PAYMENTS_TOKEN,
-      'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN,
-      admin: config.ADMIN_TO_PAYMENTS_TOKEN,
-    },
-    sandbox: config.ENVIRONMENT === 'sandbox',
-    gate,
-    ...rails,
-    register,
-    receiveCallback: reports.receiveCallback,
-    askLast: reports.askLast,
-    pageAddresses: pageAddresses({
-      client,
-      findPayable: payableAt,
-      readAccounts: accounts.read,
-      table: config.assets,
-      metrics,
-      log,
-    }),
-    changes,
-    commands,
-    deletePayments,
-    unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
-    standingOfChain: chains.standing,
-    history: paymentHistory({ client, readModel }),
-    depositSettings: depositSettings({ client, accounts, table: config.assets, environment: config.ENVIRONMENT, log }),
-    log,
-    checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
-    details: async () => ({ ...clock.details(), ...(await chains.details()) }),
-    outages,
-    metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
-  });
-  await app.listen({ port: config.PORT, host: config.HOST });
-  clock.start();
+  const { assets: table, ENVIRONMENT: environment, DATABASE_URL: databaseUrl } = config;
 
-  const work = startBackgroundWork({
-    connections,
-    lags: createLags(metrics),
-    metrics,
-    environment: config.ENVIRONMENT,
-    topicConfig: config,
-    startupTasks,
-    gate,
+  return {
+    app: buildApp({
+      ...opened.http,
+      details: async () => ({ ...clock.details(), ...(await chains.details()) }),
+      tokens: {
+        gateway: config.GATEWAY_TO_PAYMENTS_TOKEN,
+        orders: config.ORDERS_TO_PAYMENTS_TOKEN,
+        'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN,
+        admin: config.ADMIN_TO_PAYMENTS_TOKEN,
+      },
+      sandbox: environment === 'sandbox',
+      ...rails,
+      register,
+      receiveCallback: reports.receiveCallback,
+      askLast: reports.askLast,
+      pageAddresses: pageAddresses({
+        client,
+        findPayable: payableAt,
+        readAccounts: accounts.read,
+        table,
+        metrics,
+        log,
+      }),
+      changes,
+      commands,
+      deletePayments,
+      unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
+      standingOfChain: chains.standing,
+      history: paymentHistory({ client, readModel }),
+      depositSettings: depositSettings({ client, accounts, table, environment, log }),
+    }),
     migrations: MIGRATIONS.folder,
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    startWithoutKafka: () => [
-      ...recordAccounts(accounts, startupTasks),
-      ...checkAssets(
-        { client, db: readModel, table: config.assets, environment: config.ENVIRONMENT, now, log },
-        startupTasks,
-      ),
-      ...checkTransferFees({ assets: config.assets.assets, urls: config.CHAIN_URLS, log }, startupTasks),
-      startReading(chains, startupTasks),
-      startBooksCheck({ client, db: readModel, databaseUrl: config.DATABASE_URL, metrics, now, log }),
-    ],
+    startWithoutKafka: () => {
+      // The service is not ready until its accounts are recorded. Meanwhile deposits go on where they are.
+      watch(startupTasks.run('deposit-accounts', accounts.recordPlatform));
+      // Ends the process if deposits of recent orders would not be seen.
+      const inUse = { client, db: readModel, table, environment, now, log };
+      watch(startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(inUse)));
+      // The service is not ready with a token that keeps a part of each transfer.
+      const fees = { assets: table.assets, urls: config.CHAIN_URLS, log };
+      watch(startupTasks.runOptional('transfer-fees', () => refuseTransferFees(fees)));
+      const reading = chains.start();
+      // The service is not ready before its chains are read: it would refuse their orders.
+      watch(startupTasks.run('chains', chains.firstLook));
+      return [
+        reading,
+        startBooksCheck({ client, db: readModel, databaseUrl, metrics, now, log }),
+        reports.startQueries({ url: databaseUrl, waitUntilReady: gate.waitUntilOpen }),
+      ];
+    },
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
-    log,
-  });
-
-  const queries = reports.startQueries({ url: config.DATABASE_URL, waitUntilReady: gate.waitUntilOpen });
-
-  return {
-    log,
-    close: [() => app.close(), clock.stop, queries.stop, work.stop, () => ordersHttp.close(), ...connections.close],
   };
 });
 
-/** Records the decimals of a currency before its first amount. */
-function paymentHandler(client: EventStoreDBClient, recent: RecentEvents<Payment, PaymentEvent>): PaymentHandler {
-  const decided = commandHandler({
-    client,
-    decider: paymentDecider,
-    schema: PaymentEvent,
-    newEvent: NewPaymentEvent,
-    streamOf: paymentStreamOf,
-    recent,
-  });
-  return withRecordedScales(decided, {
-    client,
-    actor: 'service:payments',
-    currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
-  });
-}
-
-/** The service is not ready until its accounts are recorded. Meanwhile deposits go on where the account is recorded. */
-function recordAccounts(accounts: MerchantAccounts, startupTasks: StartupTasks): [] {
-  void startupTasks.run('deposit-accounts', accounts.recordPlatform).catch(() => {});
-  return [];
-}
-
-/** Ends the process if deposits of recent orders would not be seen. */
-function checkAssets(options: AssetsInUseOptions, startupTasks: StartupTasks): [] {
-  void startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(options)).catch(() => {});
-  return [];
-}
-
-/** The service is not ready with a token that keeps a part of each transfer. */
-function checkTransferFees(options: TransferFeeOptions, startupTasks: StartupTasks): [] {
-  void startupTasks.runOptional('transfer-fees', () => refuseTransferFees(options)).catch(() => {});
-  return [];
-}
-
-/** The service is not ready before its chains are read: it would refuse their orders. */
-function startReading(chains: ReturnType<typeof watchChains>, startupTasks: StartupTasks): Chains {
-  const started = chains.start();
-  void startupTasks.run('chains', chains.firstLook).catch(() => {});
-  return started;
+/** Readiness reports a startup task that fails. */
+function watch(task: Promise<unknown>): void {
+  task.catch(() => {});
 }
 
 /** Lets the operator check that deposits go to the intended wallet. */
