@@ -35,7 +35,7 @@ type Config = z.infer<typeof ServiceConfig> &
 type Opened = ReturnType<typeof openService>;
 
 /** What an event-sourced service is made of. */
-export interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
+interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
   readonly app: ReturnType<typeof internalApp>;
 }
 
