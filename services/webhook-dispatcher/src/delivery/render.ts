@@ -1,5 +1,4 @@
-import { ID_PREFIXES, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
-import { ulidOf } from '@cpg/platform';
+import { derivedId, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
 import type { StoredEvent } from './delivery.ts';
 
 /** An event as it is stored and sent, with the fields that select its recipients. */
@@ -21,7 +20,7 @@ export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(
     const payload = { event: type, data: data.resource, object_type: type.split(':')[0], timestamp: occurredMs };
     return {
       // The same ids each time: a repeat of the message stores nothing.
-      id: index === 0 ? id : `${ID_PREFIXES.event}_${ulidOf(`${id}/${type}`)}`,
+      id: index === 0 ? id : derivedId('event', `${id}/${type}`),
       type,
       day: time.slice(0, 10),
       occurredMs,
