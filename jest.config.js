@@ -31,10 +31,10 @@ const CRASHES = '/acceptance/src/crashes/';
 const IN_BOTH = [
   '<rootDir>/packages/tools/acceptance/src/crashes/durability.test.ts',
   '<rootDir>/services/orders/src/order/order.properties.test.ts',
-  '<rootDir>/services/payments/src/with-orders.properties.test.ts',
-  '<rootDir>/services/payments/src/chains/watcher.properties.test.ts',
+  '<rootDir>/services/payments/src/matching/with-orders.properties.test.ts',
+  '<rootDir>/services/payments/src/chains/reading/watcher.properties.test.ts',
 ];
-const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/chain-tables.int.test.ts'];
+const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/reading/chain-tables.int.test.ts'];
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',

@@ -4,12 +4,12 @@ import { createLogger, readConfig, ServiceConfig, wallClock } from '@cpg/platfor
 import { createPool } from '@cpg/platform/postgres';
 import { type OwnCommandContext, runAdminCommand } from '@cpg/operations';
 import { verifyBooks } from './books/verify-books.ts';
-import { runChainsCommand } from './chains/chains-command.ts';
+import { runChainsCommand } from './chains/operator/chains-command.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
-import { payableProjection } from './projections/payable-projection.ts';
-import { paymentProjection } from './projections/payment-projection.ts';
-import { executeUnclaimed } from './unclaimed/unclaimed-command.ts';
+import { payableProjection } from './payables/payable-projection.ts';
+import { paymentProjection } from './read/payment-projection.ts';
+import { executeUnclaimed } from './matching/unclaimed-command.ts';
 
 const args = process.argv.slice(2);
 process.exitCode = await (args[0] === 'chains' ? runChainsCommand(args.slice(1), process.env) : runServiceCommand());

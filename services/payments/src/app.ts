@@ -1,8 +1,8 @@
 import { internalApp, type InternalAppOptions } from '@cpg/operations';
-import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
-import { depositSettingsRoutes } from './accounts/routes.ts';
-import { type PageRoutes, pageRoutes } from './pages/routes.ts';
-import { type ProviderRoutes, providerRoutes } from './providers/routes.ts';
+import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
+import { depositSettingsRoutes } from './addresses/routes.ts';
+import { type PageRoutes, pageRoutes } from './rails/gateway-pay/page-routes.ts';
+import { type ProviderRoutes, providerRoutes } from './rails/gateway-pay/routes.ts';
 import { type PaymentRoutes, paymentRoutes, simulatedPaymentRoutes } from './routes.ts';
 
 type Routes = PaymentRoutes &

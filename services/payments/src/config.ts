@@ -15,9 +15,9 @@ import {
 import { z } from 'zod';
 import { ChainUrls, watchedNetworks } from './chains/chain-urls.ts';
 import { FeeSchedule } from './payment/fees.ts';
-import { type ProviderSettings, ProvidersFile } from './providers/settings.ts';
-import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
-import { refusePublishedKey } from './rails/published-keys.ts';
+import { type ProviderSettings, ProvidersFile } from './rails/gateway-pay/settings.ts';
+import { type DepositNetwork, depositNetworkOf } from './addresses/deposit-network.ts';
+import { refusePublishedKey } from './addresses/published-keys.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 

@@ -5,7 +5,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { paymentMessage } from './messages.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
-import { paymentsOfOrder } from './projections/payments.ts';
+import { paymentsOfOrder } from './read/payment-rows.ts';
 
 export interface PaymentHistoryReader {
   /** The messages on `payments.v1` about the payments of an order. */

@@ -2,7 +2,7 @@ import { PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
 import { messageFor, outgoingMessage, type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { deletedPaymentId } from './deletion.ts';
+import { deletedPaymentId } from './read/deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
 import { paymentText } from './payment/text.ts';

@@ -21,12 +21,12 @@ import {
 import { readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { PaymentChanges } from './changes.ts';
+import type { PaymentChanges } from './matching/changes.ts';
 import type { StandingOfChain } from './chains/chain-standing.ts';
-import type { PaymentCommands } from './commands.ts';
-import type { DeletePayments } from './deletion.ts';
+import type { PaymentCommands } from './matching/commands.ts';
+import type { DeletePayments } from './read/deletion.ts';
 import type { PaymentHistoryReader } from './history.ts';
-import type { RegisterPayment } from './matching.ts';
+import type { RegisterPayment } from './matching/register.ts';
 
 export interface PaymentRoutes {
   readonly availability: () => Promise<Availability>;

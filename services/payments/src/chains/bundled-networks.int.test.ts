@@ -5,7 +5,7 @@ import { type NodeProxy, startNodeProxy } from '../testing/jest-node-proxy.ts';
 import { type NodeAnswers, type NodeReceipt, sealed } from '../testing/jest-sealed-block.ts';
 import { TRANSFER_TOPIC } from './evm/block.ts';
 import { openChainSource } from './open-chain-source.ts';
-import { watchedIn } from './watched-addresses.ts';
+import { watchedIn } from './reading/watched-addresses.ts';
 
 // Each network of the bundled table, on a node with its chain id and its contracts. What anvil cannot make, a proxy adds
 // to its answers, so that block, receipts and hash fit each other.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServiceMetrics } from '@cpg/platform';
 import { availabilityMetric, chainMetrics } from './chain-metrics.ts';
-import type { ChainProgress } from './watcher.ts';
+import type { ChainProgress } from './reading/watcher.ts';
 
 const reading: ChainProgress = {
   tip: 120,

@@ -2,7 +2,7 @@ import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/platfo
 import type { NodeFault, NodeView } from './chain-source.ts';
 import type { ChainUrls } from './chain-urls.ts';
 import type { NetworkStates } from './network-availability.ts';
-import type { ChainProgress, ReadingCounts } from './watcher.ts';
+import type { ChainProgress, ReadingCounts } from './reading/watcher.ts';
 
 export interface ChainMetrics {
   /** A node gave no usable answer, or is not used. `node` is its place in `CHAIN_URLS`, from 1. */

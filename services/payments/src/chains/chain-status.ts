@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import type { NodeView } from './chain-source.ts';
-import { numberOf } from './transfer-rows.ts';
+import { numberOf } from './reading/transfer-rows.ts';
 
 /** How far a network was read, as the tables say. */
 export interface ChainStatus {

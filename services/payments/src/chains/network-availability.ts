@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import type { Config } from '../config.ts';
-import type { DepositNetwork } from '../rails/networks.ts';
+import type { DepositNetwork } from '../addresses/deposit-network.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
 
 /** Whether new orders may show addresses on a network. Somebody reads it at its tip; or it has no nodes in a sandbox,

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@cpg/assets';
 import { bitcoinSource } from './bitcoin/bitcoin-source.ts';
 import type { ChainSource } from './chain-source.ts';
 import { evmSource } from './evm/evm-source.ts';
-import type { NodesOptions } from './nodes.ts';
+import type { NodesOptions } from './nodes/nodes.ts';
 
 /** Opens the source of a network. `close` ends its connections. */
 export const openChainSource = (

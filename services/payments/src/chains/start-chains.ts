@@ -3,8 +3,8 @@ import { isTemporary } from '@cpg/contracts';
 import { type IsLeader, startLeaderElection } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
 import type { ChainKind } from './chain-kind.ts';
-import { ChainHaltedError } from './start-place.ts';
-import type { ChainProgress, Watcher } from './watcher.ts';
+import { ChainHaltedError } from './reading/start-place.ts';
+import type { ChainProgress, Watcher } from './reading/watcher.ts';
 
 /** A network whose chain is read. */
 export interface WatchedChain {

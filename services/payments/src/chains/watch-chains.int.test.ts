@@ -7,8 +7,8 @@ import { type PaymentsService, startPayments } from '../testing/jest-payments.ts
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../testing/jest-watched-network.ts';
 import { type ChainSource, correctedId, WrongChainError } from './chain-source.ts';
-import { newestAddresses } from '../projections/payables.ts';
-import { executeChains } from './chains-command.ts';
+import { newestAddresses } from '../payables/payable-rows.ts';
+import { executeChains } from './operator/chains-command.ts';
 
 /** No current account derives it. */
 const EARLIER_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

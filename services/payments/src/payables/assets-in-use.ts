@@ -4,8 +4,8 @@ import type { Queryable } from '@cpg/platform/postgres';
 import { FatalStartError, type Logger } from '@cpg/platform';
 import { findInLog } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { payableProjection } from '../projections/payable-projection.ts';
-import { assetsShownSince, type AssetUse } from '../projections/payables.ts';
+import { payableProjection } from './payable-projection.ts';
+import { assetsShownSince, type AssetUse } from './payable-rows.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
 import { payableChangeIn } from './payable.ts';
 

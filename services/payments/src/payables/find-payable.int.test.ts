@@ -1,6 +1,6 @@
 import { newId } from '@cpg/platform';
 import { rebuild, verify } from '@cpg/operations';
-import { payableProjection } from '../projections/payable-projection.ts';
+import { payableProjection } from './payable-projection.ts';
 import { applied, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import { deposit, hostedPage, page } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';

@@ -3,8 +3,8 @@ import type { Queryable } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
 import { findInLog } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { payableProjection } from '../projections/payable-projection.ts';
-import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/payables.ts';
+import { payableProjection } from './payable-projection.ts';
+import { ordersPayableAt, type PayableOwner, type PayAt } from './payable-rows.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
 import { type Payable, payableChangeAbout } from './payable.ts';
 

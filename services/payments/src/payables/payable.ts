@@ -9,7 +9,7 @@ import {
 import { parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
-import { indexesOf } from '../accounts/leases.ts';
+import { indexesOf } from '../addresses/leases.ts';
 
 /** Where an order may be paid: at an address, or by a reference of a provider and its addresses. */
 export interface Payable {

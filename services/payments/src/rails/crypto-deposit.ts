@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Asset, assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
 import { AppError, type LeasedAddress, type PaymentRail } from '@cpg/contracts';
-import type { AccountBook } from '../accounts/account-book.ts';
-import type { LeaseOfAccount } from '../accounts/deposit-accounts.ts';
+import type { AccountBook } from '../addresses/account-book.ts';
+import type { LeaseOfAccount } from '../addresses/deposit-accounts.ts';
 import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
-import type { StockSources } from '../stock.ts';
-import { receivingPath } from './account-key.ts';
-import type { DepositNetwork } from './networks.ts';
+import type { StockSources } from './stock.ts';
+import { receivingPath } from '../addresses/account-key.ts';
+import type { DepositNetwork } from '../addresses/deposit-network.ts';
 import type { PayableAmount, Rail } from './rail.ts';
 
 export interface CryptoDepositOptions {

@@ -1,7 +1,7 @@
 import { newId } from '@cpg/platform';
 import { instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
 import { networkAvailability } from '../chains/network-availability.ts';
-import { depositNetworksOf } from './networks.ts';
+import { depositNetworksOf } from '../addresses/deposit-network.ts';
 import { openRails } from './open-rails.ts';
 
 let database: RailsDatabase;

@@ -2,18 +2,18 @@ import type { PaymentRail } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import { steadyNowMs } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { depositAccounts } from '../accounts/deposit-accounts.ts';
-import { availabilityOf } from '../availability.ts';
-import { merchantAccounts } from '../accounts/merchant-accounts.ts';
+import { depositAccounts } from '../addresses/deposit-accounts.ts';
+import { availabilityOf } from './availability.ts';
+import { merchantAccounts } from '../addresses/merchant-accounts.ts';
 import { watchedNetworks } from '../chains/chain-urls.ts';
 import type { NetworkAvailability } from '../chains/network-availability.ts';
 import type { Config } from '../config.ts';
-import { instructionsFrom } from '../instructions.ts';
-import { openProviders } from '../providers/open-providers.ts';
-import { stockFrom } from '../stock.ts';
+import { instructionsFrom } from './instructions.ts';
+import { openProviders } from './gateway-pay/open-providers.ts';
+import { stockFrom } from './stock.ts';
 import { cryptoDeposit } from './crypto-deposit.ts';
-import { gatewayPay, leaseReferences } from './gateway-pay.ts';
-import type { DepositNetwork } from './networks.ts';
+import { gatewayPay, leaseReferences } from './gateway-pay/gateway-pay.ts';
+import type { DepositNetwork } from '../addresses/deposit-network.ts';
 
 export interface RailsOptions {
   readonly config: Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'CHAIN_URLS' | 'providers' | 'networks' | 'assets'>;

@@ -2,7 +2,7 @@ import { assetsOf } from '@cpg/assets';
 import { PaymentCurrency } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
-import { depositNetworksOf } from './networks.ts';
+import { depositNetworksOf } from '../addresses/deposit-network.ts';
 
 let rails: RailsDatabase;
 

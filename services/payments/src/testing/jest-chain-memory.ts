@@ -1,7 +1,7 @@
-import type { ReadBlock } from '../chains/chain-change.ts';
-import type { ChainState, ChainStore, OpenTransfer, ReadMark } from '../chains/chain-store.ts';
-import type { ChainStream, RecordedPlace } from '../chains/chain-stream.ts';
-import { isOpen, type SeenTransfer } from '../chains/seen-transfer.ts';
+import type { ReadBlock } from '../chains/reading/chain-change.ts';
+import type { ChainState, ChainStore, OpenTransfer, ReadMark } from '../chains/reading/chain-store.ts';
+import type { ChainStream, RecordedPlace } from '../chains/reading/chain-stream.ts';
+import { isOpen, type SeenTransfer } from '../chains/reading/seen-transfer.ts';
 import type { Crashes } from './jest-simulated-chain.ts';
 
 const isSameBlock = (a: ReadBlock | null, b: ReadBlock | null) => a?.height === b?.height && a?.hash === b?.hash;

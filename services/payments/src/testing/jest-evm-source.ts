@@ -3,8 +3,8 @@ import { type ChainNode, mined, startAnvil } from '@cpg/local-chain';
 import { evmPayer, localAssets } from './jest-evm.ts';
 import { type NodeProxy, startNodeProxy } from './jest-node-proxy.ts';
 import type { BlockRef } from '../chains/chain-source.ts';
-import { type NodesOptions } from '../chains/nodes.ts';
-import { watchedIn } from '../chains/watched-addresses.ts';
+import { type NodesOptions } from '../chains/nodes/nodes.ts';
+import { watchedIn } from '../chains/reading/watched-addresses.ts';
 import { evmSource } from '../chains/evm/evm-source.ts';
 
 export const WATCHED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

@@ -13,17 +13,17 @@ import { connectEventStore, readStream, startProjection } from '@cpg/event-sourc
 import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
 import { createLogger, newId } from '@cpg/platform';
 import { HDKey } from '@scure/bip32';
-import { depositAccounts } from '../accounts/deposit-accounts.ts';
-import { depositSettings } from '../accounts/deposit-settings.ts';
-import { merchantAccounts } from '../accounts/merchant-accounts.ts';
+import { depositAccounts } from '../addresses/deposit-accounts.ts';
+import { depositSettings } from '../addresses/merchant-settings.ts';
+import { merchantAccounts } from '../addresses/merchant-accounts.ts';
 import type { NetworkStates } from '../chains/network-availability.ts';
-import { instructionsFrom } from '../instructions.ts';
-import { payableProjection } from '../projections/payable-projection.ts';
+import { instructionsFrom } from '../rails/instructions.ts';
+import { payableProjection } from '../payables/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
-import { type hostedProvider, sandboxProvider } from '../providers/hosted.ts';
-import { gatewayPay, leaseReferences } from '../rails/gateway-pay.ts';
-import { type DepositNetwork, depositNetworksOf } from '../rails/networks.ts';
-import { stockFrom } from '../stock.ts';
+import { type hostedProvider, sandboxProvider } from '../rails/gateway-pay/hosted.ts';
+import { gatewayPay, leaseReferences } from '../rails/gateway-pay/gateway-pay.ts';
+import { type DepositNetwork, depositNetworksOf } from '../addresses/deposit-network.ts';
+import { stockFrom } from '../rails/stock.ts';
 import { orderEvents } from './jest-order-events.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ProviderPayment } from '@cpg/contracts';
-import { requireSignature, SIGNATURE_HEADER, signedHeaders, TIMESTAMP_HEADER } from '../providers/signature.ts';
+import { requireSignature, SIGNATURE_HEADER, signedHeaders, TIMESTAMP_HEADER } from '../rails/gateway-pay/signature.ts';
 
 /** An outside provider, for tests alone: it registers orders and answers queries over HTTP, and sends callbacks. */
 export const startReferenceProvider = async (secret: string) => {

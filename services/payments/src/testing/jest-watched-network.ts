@@ -6,7 +6,7 @@ import { networkAvailability } from '../chains/network-availability.ts';
 import { chainKindOf } from '../chains/chain-kind.ts';
 import { watchChains } from '../chains/watch-chains.ts';
 import { paymentIdOf } from '../payment/identity.ts';
-import { depositNetworksOf } from '../rails/networks.ts';
+import { depositNetworksOf } from '../addresses/deposit-network.ts';
 import { appliedOnceConfirmed, until } from './jest-fixtures.ts';
 import { deposit } from './jest-order-events.ts';
 import type { PaymentsService } from './jest-payments.ts';

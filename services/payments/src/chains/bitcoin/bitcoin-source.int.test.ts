@@ -9,7 +9,7 @@ import {
 } from '@cpg/local-chain';
 import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
 import type { ChainSource } from '../chain-source.ts';
-import { watchedIn } from '../watched-addresses.ts';
+import { watchedIn } from '../reading/watched-addresses.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
 
 const miner = testWallet(1);

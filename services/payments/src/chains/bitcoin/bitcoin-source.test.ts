@@ -3,9 +3,9 @@ import { bitcoinAssets, rawBlock, REGTEST_ID, testWallet } from '../../testing/j
 import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts';
 import type { ChainNodeError } from '../chain-source.ts';
 import { type NodeFault, ReorganizedError } from '../chain-source.ts';
-import type { NodesOptions } from '../nodes.ts';
+import type { NodesOptions } from '../nodes/nodes.ts';
 import { addressOf, bitcoinSource } from './bitcoin-source.ts';
-import { watchedIn } from '../watched-addresses.ts';
+import { watchedIn } from '../reading/watched-addresses.ts';
 
 // Bitcoin's first block.
 const GENESIS =

@@ -1,8 +1,8 @@
 import { type Asset, type BitcoinChain, type Network } from '@cpg/assets';
 import { bech32 } from '@scure/base';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { agreedPositions, type Head, staleAfterMs } from '../agreement.ts';
-import { checkedAnswer } from '../answers.ts';
+import { agreedPositions, type Head, staleAfterMs } from '../nodes/agreement.ts';
+import { checkedAnswer } from '../nodes/answers.ts';
 import {
   type BlockRef,
   ChainNodeError,
@@ -13,8 +13,8 @@ import {
   type Watched,
   WrongChainError,
 } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
-import { type NodesOptions, openNodes } from '../nodes.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
+import { type NodesOptions, openNodes } from '../nodes/nodes.ts';
 import { ABOVE_TIP, Bytes, Hash, Header, UNKNOWN } from './answers.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';

@@ -1,9 +1,9 @@
 import pMap from 'p-map';
-import { checkedAnswer, listOf } from '../answers.ts';
+import { checkedAnswer, listOf } from '../nodes/answers.ts';
 import type { Transfer, Watched } from '../chain-source.ts';
 import { ChainNodeError } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
-import type { Nodes } from '../nodes.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import { Bytes, Hash, UNKNOWN } from './answers.ts';
 import { DecodeError, idOf, type RawTransaction, Reader, readTransaction } from './transactions.ts';
 

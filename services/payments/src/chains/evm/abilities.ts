@@ -1,5 +1,5 @@
-import { checkedAnswer } from '../answers.ts';
-import type { RpcNode } from '../json-rpc.ts';
+import { checkedAnswer } from '../nodes/answers.ts';
+import type { RpcNode } from '../nodes/json-rpc.ts';
 import { Header } from './answers.ts';
 import {
   callsByCallTracer,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { checkedAnswer, listOf } from '../answers.ts';
-import type { RpcNode } from '../json-rpc.ts';
+import { checkedAnswer, listOf } from '../nodes/answers.ts';
+import type { RpcNode } from '../nodes/json-rpc.ts';
 import { Bytes, Header, Log, Receipt, Transaction } from './answers.ts';
 import { callsByCallTracer, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../answers.ts';
+import { listOf } from '../nodes/answers.ts';
 
 /** What is read of the answers of nodes. Quantities are hex text, never JSON numbers. Source: Ethereum JSON-RPC
  *  specification, "Hex encoding". */

@@ -1,6 +1,6 @@
 import type { Asset } from '@cpg/assets';
 import type { Transfer } from '../chain-source.ts';
-import type { NodeAnswer, Nodes } from '../nodes.ts';
+import type { NodeAnswer, Nodes } from '../nodes/nodes.ts';
 import { tokensAt } from './balances.ts';
 import { TRANSFER_TOPIC } from './block.ts';
 import type { Body } from './body.ts';

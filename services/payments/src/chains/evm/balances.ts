@@ -1,5 +1,5 @@
-import { checkedAnswer, requireMatch } from '../answers.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { checkedAnswer, requireMatch } from '../nodes/answers.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 import { Bytes } from './answers.ts';
 
 // Init code that returns the balances of the addresses behind it: one call reads many, on every node. The answer counts

@@ -1,6 +1,6 @@
-import { checkedAnswer, listOf, requireMatch } from '../answers.ts';
+import { checkedAnswer, listOf, requireMatch } from '../nodes/answers.ts';
 import type { BlockRef } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 import { Header, Log, Receipt, Transaction } from './answers.ts';
 import type { Fields } from './encodings.ts';
 

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
-import { requireMatch } from '../answers.ts';
+import { requireMatch } from '../nodes/answers.ts';
 import { type BlockRef, ChainNodeError, toWatched, type Transfer, type Watched } from '../chain-source.ts';
-import type { RpcNode } from '../json-rpc.ts';
+import type { RpcNode } from '../nodes/json-rpc.ts';
 import type { Abilities } from './abilities.ts';
 import type { Log, Receipt, Transaction } from './answers.ts';
 import { type FetchedBlock, fetchBlock, fetchBlockReceipts, fetchLogs, fetchReceipt, TRANSFER_TOPIC } from './block.ts';

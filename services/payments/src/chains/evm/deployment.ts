@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@cpg/assets';
-import { checkedAnswer } from '../answers.ts';
+import { checkedAnswer } from '../nodes/answers.ts';
 import { WrongChainError } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 import { Bytes, Quantity } from './answers.ts';
 
 // The selector of `decimals()`. Source: ERC-20.

@@ -1,7 +1,7 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
-import { listOf } from '../answers.ts';
+import { listOf } from '../nodes/answers.ts';
 import { Bytes, QuantityText, type Receipt } from './answers.ts';
 import { bloomOf } from './logs-bloom.ts';
 

@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@cpg/assets';
-import { agreedPositions, type Positions, staleAfterMs } from '../agreement.ts';
-import { checkedAnswer, requireMatch } from '../answers.ts';
+import { agreedPositions, type Positions, staleAfterMs } from '../nodes/agreement.ts';
+import { checkedAnswer, requireMatch } from '../nodes/answers.ts';
 import {
   type Block,
   type BlockRef,
@@ -11,8 +11,8 @@ import {
   type Transfer,
   type Watched,
 } from '../chain-source.ts';
-import type { RpcNode } from '../json-rpc.ts';
-import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes.ts';
+import type { RpcNode } from '../nodes/json-rpc.ts';
+import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes/nodes.ts';
 import { abilitiesOf } from './abilities.ts';
 import { Header } from './answers.ts';
 import { arrivalsReader } from './arrivals.ts';

@@ -1,6 +1,6 @@
-import { checkedAnswer } from '../answers.ts';
+import { checkedAnswer } from '../nodes/answers.ts';
 import type { ChainSource } from '../chain-source.ts';
-import type { Nodes } from '../nodes.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import { Header } from './answers.ts';
 
 /** Says by the tag `finalized` whether a block is final: on a layer 2, whether layer 1 has made it final. All answering

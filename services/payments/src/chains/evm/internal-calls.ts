@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { checkedAnswer, listOf, requireMatch } from '../answers.ts';
+import { checkedAnswer, listOf, requireMatch } from '../nodes/answers.ts';
 import { ChainNodeError } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 import { Address, Quantity } from './answers.ts';
 import type { EvmBlock } from './block.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ZodError } from 'zod';
 import { type BlockRef, ChainNodeError } from '../chain-source.ts';
-import type { RpcNode } from '../json-rpc.ts';
+import type { RpcNode } from '../nodes/json-rpc.ts';
 import type { Receipt } from './answers.ts';
 import type { FetchedBlock } from './block.ts';
 import { encodedReceipt, encodedTransaction, hashOf, hasKnownForm, hasUnknownParts, headerHash } from './encodings.ts';

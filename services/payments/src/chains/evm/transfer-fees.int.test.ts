@@ -1,7 +1,7 @@
 import { type ChainNode, deployTestTokens, startAnvil, TEST_TOKENS } from '@cpg/local-chain';
 import { ConfigError, createLogger } from '@cpg/platform';
 import type { Asset } from '@cpg/assets';
-import { rpcNode, type RpcNode } from '../json-rpc.ts';
+import { rpcNode, type RpcNode } from '../nodes/json-rpc.ts';
 import { refuseTransferFees, simulateTransfer } from './transfer-fees.ts';
 
 let anvil: ChainNode;

@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { ZodError } from 'zod';
 import { ChainNodeError } from '../chain-source.ts';
-import { RpcError, type RpcNode, rpcNode } from '../json-rpc.ts';
+import { RpcError, type RpcNode, rpcNode } from '../nodes/json-rpc.ts';
 import { Bytes } from './answers.ts';
 
 /** What a transfer of a token would do, calculated by a node without a transaction. */

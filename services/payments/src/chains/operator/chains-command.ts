@@ -1,0 +1,201 @@
+import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
+import { createPool, type Queryable } from '@cpg/platform/postgres';
+import {
+  ConfigError,
+  createLogger,
+  readConfig,
+  ServiceConfig,
+  writeErrorLine,
+  writeFailure,
+  writeLine,
+} from '@cpg/platform';
+import { archivedAddress } from './archive.ts';
+import { type Balances, balances } from './balances.ts';
+import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from '../chain-status.ts';
+import { failingReports, retryReports } from './failing-reports.ts';
+import type { Rescan } from '../reading/rescan.ts';
+import { readRescans, requestRescan } from '../reading/rescan-rows.ts';
+
+const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted or stalled
+  chains rescan --network N --from HEIGHT [--apply]
+                                           shows what differs from this block on; with --apply, applies it.
+                                           Of a halted chain: accepts what the nodes show now, and ends the halt
+  chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
+                                           --watch looks for money there again, for good
+  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV; exit code 1
+                                           when ASSETS_FILE lacks an asset
+  chains reports                           deposits that cannot be recorded as payments, as CSV; exit code 1 if any
+  chains reports --retry ID                records the deposit of this transfer or payment again, or of "all"`;
+
+const HALT_ADVICE =
+  'Compare block and chain id with an explorer. If a node is wrong, repair it, or take it out of CHAIN_URLS and ' +
+  'restart: reading goes on by itself, and nothing is lost. Only if the chain itself changed: rescan with --apply from below the fork';
+
+const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
+  AssetsConfig.shape,
+);
+
+/** The command cannot be executed as it was given. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export interface ChainsCommand {
+  readonly db: Queryable;
+  readonly assets: readonly Asset[];
+  readonly networks: readonly string[];
+  readonly print: (line: string) => void;
+  /** Prints what is no part of the answer. */
+  readonly warn: (line: string) => void;
+}
+
+/** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted or stalled chain, 2 for a failure. */
+export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  const print = (line: string) => void writeLine(line);
+  try {
+    const config = readConfig(Config, env);
+    const { assets, networks } = readAssets(config);
+    const log = createLogger({ name: 'admin', level: 'warn' });
+    const pool = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
+    const names = networks.map(({ name }) => name);
+    return await executeChains(args, { db: pool, assets, networks: names, print, warn: writeErrorLine }).finally(() =>
+      pool.end(),
+    );
+  } catch (error) {
+    const isExpected = error instanceof UsageError || error instanceof ConfigError;
+    writeFailure(error, isExpected);
+    return 2;
+  }
+};
+
+export const executeChains = async ([verb, ...options]: readonly string[], command: ChainsCommand): Promise<number> => {
+  const { db, assets, print } = command;
+  if (verb === 'status' && options.length === 0)
+    return printStatus(await chainStatuses(db), await readRescans(db), print);
+  if (verb === 'rescan') return rescan(options, command);
+  if (verb === 'balances' && options.every((option) => option === '--all')) {
+    return printBalances(await balances(db, assets, { all: options.length > 0 }), command);
+  }
+  if (verb === 'archive') {
+    const [name, address, watch, ...rest] = options;
+    if (name !== '--address' || !address || (watch ?? '--watch') !== '--watch' || rest.length > 0)
+      throw new UsageError(USAGE);
+    for (const line of await archivedAddress(db, address, { watch: watch !== undefined })) print(line);
+    return 0;
+  }
+  if (verb === 'reports' && options.length === 0) {
+    const [header, ...lines] = await failingReports(db, assets);
+    for (const line of [header!, ...lines]) print(line);
+    return lines.length > 0 ? 1 : 0;
+  }
+  if (verb === 'reports' && options.length === 2 && options[0] === '--retry') return retry(options[1]!, command);
+  throw new UsageError(USAGE);
+};
+
+const retry = async (wanted: string, { db, print }: ChainsCommand): Promise<number> => {
+  const transfers = await retryReports(db, wanted);
+  for (const transfer of transfers) print(`${transfer} is reported again within seconds, if its chain is read`);
+  if (transfers.length > 0) return 0;
+  if (wanted !== 'all') throw new UsageError(`no report of ${wanted} fails: "chains reports" shows the ones that do`);
+  print('no report fails');
+  return 0;
+};
+
+const printBalances = ({ lines, lost, unknownAssets }: Balances, { print, warn }: ChainsCommand): number => {
+  for (const line of lines) print(line);
+  if (lost > 0)
+    warn(
+      `the tables of the chains lost ${lost} transfers: their amounts come from recorded payments, so dust, transfers without a payment and payments of deleted orders may be missing`,
+    );
+  if (unknownAssets.length > 0)
+    warn(
+      `amounts of ${unknownAssets.join(', ')} are in the smallest units, because the file of assets does not have them: set ASSETS_FILE as for the services`,
+    );
+  return unknownAssets.length > 0 ? 1 : 0;
+};
+
+const printStatus = (
+  statuses: readonly ChainStatus[],
+  rescans: ReadonlyMap<string, Rescan>,
+  print: (line: string) => void,
+): number => {
+  for (const status of statuses) {
+    const { network, height, hash, tip, readAt, halted, stalled, waiting, nodes, rescanFrom, open } = status;
+    const seenAt = tipSeenAt(status);
+    const seen = seenAt ? `, as seen at ${seenAt.toISOString()}` : '';
+    const read =
+      height === null ? 'nothing was read' : `read up to block ${height} (${hash}) of ${tip ?? 'unknown'}${seen}`;
+    const when = readAt ? `, complete at ${readAt.toISOString()}` : '';
+    print(`${network}: ${read}${when}, ${open} transfers may still change`);
+    for (const { number, height: newest, time, seenAt: at, isUsed } of nodes)
+      print(
+        `${network}: node ${number} showed block ${newest} of ${time.toISOString()} at ${at.toISOString()}${isUsed ? '' : ', not used'}`,
+      );
+    if (halted !== null) print(`${network}: HALTED: ${halted}. ${HALT_ADVICE}`);
+    if (stalled !== null) print(`${network}: STALLED: ${stalled}`);
+    if (waiting !== null) print(`${network}: reading waits: ${waiting}`);
+    if (rescanFrom !== null) print(`${network}: the chain is accepted from block ${rescanFrom} on, within 30 seconds`);
+    const rescan = rescans.get(network);
+    if (rescan) printRescan(network, rescan, print);
+  }
+  if (statuses.length === 0) print('no chain was read: set CHAIN_URLS');
+  return statuses.some(({ halted, stalled }) => halted !== null || stalled !== null) ? 1 : 0;
+};
+
+const rescan = async (options: readonly string[], command: ChainsCommand): Promise<number> => {
+  const { db, networks, print } = command;
+  const apply = options.includes('--apply');
+  const rest = options.filter((option) => option !== '--apply');
+  const given = new Map<string, string>();
+  for (let n = 0; n < rest.length; n += 2) given.set(rest[n]!, rest[n + 1] ?? '');
+  const [network, text] = [given.get('--network'), given.get('--from')];
+  if (given.size !== 2 || network === undefined || text === undefined || !/^\d{1,12}$/.test(text))
+    throw new UsageError(USAGE);
+  if (!networks.includes(network))
+    throw new UsageError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
+  const from = Number(text);
+  const status = (await chainStatuses(db)).find((each) => each.network === network);
+  if (status && status.halted !== null) return acceptChain(status, { from, apply }, command);
+  if (status && status.height !== null && from > status.height)
+    throw new UsageError(`block ${from} of ${network} was not read yet: reading is at block ${status.height}`);
+  await requestRescan(db, network, { from, apply });
+  const effect = apply ? 'what differs is applied' : 'nothing is changed';
+  print(
+    `${network} is read again from block ${from} on, beside the reading; ${effect}: "chains status" shows the result`,
+  );
+  return 0;
+};
+
+/** Nothing is read meanwhile, so the reading itself goes back to the height. */
+const acceptChain = async (
+  { network, halted }: ChainStatus,
+  { from, apply }: { readonly from: number; readonly apply: boolean },
+  { db, print }: ChainsCommand,
+): Promise<number> => {
+  if (!apply) {
+    const { rows } = await db.query<{ count: string }>(
+      'select count(*) from payments.chain_transfers where network = $1 and height >= $2',
+      [network, from],
+    );
+    print(`${network}: HALTED: ${halted}. ${HALT_ADVICE}`);
+    print(
+      `with --apply, the chain that the nodes show now is accepted from block ${from} on: ${rows[0]!.count} transfers ` +
+        'are looked for again, and payments that it does not contain fail',
+    );
+    return 0;
+  }
+  await requestNewChain(db, network, from);
+  print(`${network} is read again from block ${from} on: "chains status" shows when it is complete`);
+  return 0;
+};
+
+const printRescan = (network: string, rescan: Rescan, print: (line: string) => void): void => {
+  const { from, to, next, apply, findings, found, finishedAt } = rescan;
+  const mode = apply ? 'applies what differs' : 'changes nothing';
+  const where = finishedAt ? `complete at ${finishedAt.toISOString()}` : `at block ${next} of ${to ?? 'unknown'}`;
+  print(`${network}: rescan from block ${from}, which ${mode}: ${where}, ${found} transfers differ`);
+  for (const { kind, transfer, block } of findings)
+    print(
+      `${network}: ${kind} in block ${block.height}: ${transfer.units} units to ${transfer.address} (${transfer.id})`,
+    );
+};

@@ -1,0 +1,42 @@
+import type { BlockRef } from '../chain-source.ts';
+
+/** What the watcher of a chain does next. */
+export type NextStep =
+  /** Ask the source for its block at a height. */
+  | { readonly kind: 'ask'; readonly height: number }
+  /** Read the block after the cursor. */
+  | { readonly kind: 'read'; readonly ref: BlockRef }
+  /** Blocks above `to` left the chain. */
+  | { readonly kind: 'unwind'; readonly to: BlockRef }
+  | { readonly kind: 'wait'; readonly isBehind: boolean }
+  /** The source has none of the known blocks. */
+  | { readonly kind: 'halt' };
+
+/** Hashes that the source named, by height; null where it has no block. */
+export type Answers = ReadonlyMap<number, string | null>;
+
+/** Decides from the blocks that were read last, oldest first, and from what the source said. Only another hash at a
+ *  known height unwinds: a node without a block is behind. */
+export const nextStep = (window: readonly BlockRef[], answers: Answers): NextStep => {
+  const cursor = window.at(-1)!;
+  const above = answers.get(cursor.height + 1);
+  if (above === undefined) return { kind: 'ask', height: cursor.height + 1 };
+  const own = answers.get(cursor.height);
+  if (above !== null && (own === undefined || own === cursor.hash))
+    return { kind: 'read', ref: { height: cursor.height + 1, hash: above } };
+  if (own === undefined) return { kind: 'ask', height: cursor.height };
+  if (own === cursor.hash) return { kind: 'wait', isBehind: false };
+  return commonAncestor(window, answers);
+};
+
+/** Walks down from the cursor to the highest block that the source has too. */
+const commonAncestor = (window: readonly BlockRef[], answers: Answers): NextStep => {
+  let isInConflict = false;
+  for (const block of window.toReversed()) {
+    const answer = answers.get(block.height);
+    if (answer === block.hash) return isInConflict ? { kind: 'unwind', to: block } : { kind: 'wait', isBehind: true };
+    if (answer === undefined && isInConflict) return { kind: 'ask', height: block.height };
+    isInConflict ||= typeof answer === 'string';
+  }
+  return isInConflict ? { kind: 'halt' } : { kind: 'wait', isBehind: true };
+};

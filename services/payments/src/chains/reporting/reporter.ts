@@ -1,0 +1,337 @@
+import type { Asset } from '@cpg/assets';
+import {
+  decimalsOf,
+  fromMinor,
+  fromUnits,
+  isAppError,
+  isTemporary,
+  type Payment,
+  type RegisterPaymentCall,
+} from '@cpg/contracts';
+import { groupBy, type Logger, newContext } from '@cpg/platform';
+import type { IsLeader } from '@cpg/platform/postgres';
+import type { PaymentChanges } from '../../matching/changes.ts';
+import { isRefusedForGood, type RegisterPayment } from '../../matching/register.ts';
+import { paymentIdOf, providerIdAfterDeletion } from '../../payment/identity.ts';
+import { type BlockRef, ChainNodeError, type ChainSource } from '../chain-source.ts';
+import type { ChainStore, OpenTransfer, ReportChange } from '../reading/chain-store.ts';
+import {
+  confirmationsOf,
+  failureReasonOf,
+  isSameReport,
+  type ReadSoFar,
+  type Report,
+  type ReportFailure,
+  reportOf,
+  type SeenTransfer,
+} from '../reading/seen-transfer.ts';
+
+export interface ReporterOptions {
+  readonly network: string;
+  /** CAIP-2. */
+  readonly chainId: string;
+  readonly assets: readonly Asset[];
+  readonly store: Pick<ChainStore, 'open' | 'saveReports'>;
+  readonly register: RegisterPayment;
+  readonly fail: PaymentChanges['fail'];
+  /** Confirmations that a transfer needs before its payment is confirmed. */
+  readonly requiredConfirmations: RequiredConfirmations;
+  /** Nodes that must have shown so much of an asset before it is confirmed. */
+  readonly quorum: Quorum;
+  /** Whether a block is final. Absent where only depth counts. */
+  readonly isFinal?: ChainSource['isFinal'];
+  /** Whether this process still reads the chain. Otherwise its reports are outdated. */
+  readonly isLeader: IsLeader;
+  /** Counts a report that payments can never record. */
+  readonly countRefused: () => void;
+  readonly log: Logger;
+}
+
+export type RequiredConfirmations = (transfer: {
+  readonly asset: Asset;
+  readonly amountMinor: bigint;
+  readonly address: string;
+}) => Promise<number>;
+
+export type Quorum = (transfer: Pick<SeenTransfer, 'asset' | 'units'>) => number;
+
+/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up no
+ *  other one. Resolves to the number of transfers whose report fails. */
+export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<number>;
+
+interface DueReport {
+  readonly transfer: SeenTransfer;
+  readonly required: number;
+  readonly report: Report;
+}
+
+const BATCH = 64;
+/** Reports in one call about one asset at one address. Anybody can send thousands of transfers to an address: they must
+ *  not hold up the money of others, nor the reading. */
+const AT_ONE_ADDRESS = 32;
+
+export const reporter = (options: ReporterOptions): ReportTransfers => {
+  const { store, isLeader } = options;
+  const send = sender(options);
+  return async (readSoFar) => {
+    const open = await store.open();
+    const isDue = ({ failure }: OpenTransfer) => !failure?.retryAt || isRetryDue(failure.retryAt, readSoFar.now);
+    const failing = new Set(open.filter((transfer) => !isDue(transfer)).map(({ id }) => id));
+    const save = async (changes: readonly ReportChange[]) => {
+      await store.saveReports(changes);
+      for (const { id, failure } of changes) if (failure?.retryAt) failing.add(id);
+    };
+    const asked = { ...options, requiredConfirmations: askedOnce(options.requiredConfirmations) };
+    const found: DueReport[] = [];
+    const undecided: ReportChange[] = [];
+    for (const transfer of open.filter(isDue)) {
+      const each = await dueOf(asked, transfer, readSoFar);
+      if (each && 'report' in each) found.push(each);
+      else if (each) undecided.push(each);
+    }
+    if (undecided.length > 0 && isLeader()) await save(undecided);
+    const due = largestAtEachAddress(found);
+    for (let start = 0; start < due.length && isLeader(); start += BATCH) {
+      const batch = due.slice(start, start + BATCH);
+      // A crash after a report was made must not look like a report that was never made.
+      await store.saveReports(
+        batch.map(({ transfer, required, report }) => ({ ...transfer, required, pending: report })),
+      );
+      await save(await sendByAddress(batch, (each) => send(each, readSoFar)));
+    }
+    return failing.size;
+  };
+};
+
+/** Many transfers need the same answer: those to one address have one sum. */
+const askedOnce = (ask: RequiredConfirmations): RequiredConfirmations => {
+  const answers = new Map<string, Promise<number>>();
+  return (transfer) => {
+    const key = `${transfer.asset.id} ${transfer.address} ${transfer.amountMinor}`;
+    const answer = answers.get(key) ?? ask(transfer);
+    answers.set(key, answer);
+    return answer;
+  };
+};
+
+/** The rest is due again at the next call. The largest transfers are no dust. */
+const largestAtEachAddress = (due: readonly DueReport[]): readonly DueReport[] => {
+  const groups = groupBy(due, ({ transfer }) => `${transfer.asset} ${transfer.address}`);
+  const chosen = new Set([...groups.values()].flatMap((group) => group.toSorted(byUnits).slice(0, AT_ONE_ADDRESS)));
+  return due.filter((each) => chosen.has(each));
+};
+
+const byUnits = ({ transfer: one }: DueReport, { transfer: other }: DueReport): number =>
+  one.units === other.units ? 0 : one.units > other.units ? -1 : 1;
+
+/** The report that is due about a transfer, or null. The change to store if that cannot be known, or is known again. */
+const dueOf = async (
+  options: ReporterOptions,
+  transfer: OpenTransfer,
+  readSoFar: ReadSoFar,
+): Promise<DueReport | ReportChange | null> => {
+  try {
+    const required = await requiredFor(options, transfer);
+    const quorum = options.quorum({ asset: transfer.asset, units: transfer.unitsAtAddress });
+    const requiredHere = await requiredNow(options, transfer, readSoFar, required);
+    const report = reportOf(transfer, readSoFar, { required: requiredHere, quorum });
+    if (report && (transfer.pending || !isSameReport(report, transfer.reported))) return { transfer, required, report };
+    return transfer.failure && { ...transfer, failure: null };
+  } catch (error) {
+    options.log.warn({ network: options.network, transfer: transfer.id, err: error }, WILL_RETRY);
+    return { ...transfer, failure: failureAfter(transfer.failure, error, readSoFar.now) };
+  }
+};
+
+const WILL_RETRY = 'a transfer could not be reported, retrying';
+
+const FIRST_RETRY_MS = 5_000;
+/** A dependency that is available again gets the reports soon. */
+const LONGEST_OUTAGE_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+const LONGEST_REASON = 500;
+
+/** The chain is not read while an attempt waits for an answer, so those that get none become rare too. */
+const isOutage = (error: unknown): boolean => isTemporary(error) && !isAppError(error, 'outcome_unknown');
+
+const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date): ReportFailure => {
+  const { attempts, firstAt } = earlier ?? { attempts: 0, firstAt: now };
+  const longestMs = isOutage(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
+  const retryMs = Math.min(longestMs, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10));
+  return {
+    attempts: attempts + 1,
+    firstAt,
+    lastAt: now,
+    retryAt: new Date(now.getTime() + retryMs),
+    reason: reasonOf(error),
+  };
+};
+
+/** A later time than any retry gets is one from before the clock was set back. */
+const isRetryDue = (retryAt: Date, now: Date): boolean => {
+  const waitMs = retryAt.getTime() - now.getTime();
+  return waitMs <= 0 || waitMs > LONGEST_RETRY_MS;
+};
+
+const reasonOf = (error: unknown): string => {
+  const text =
+    error instanceof Error ? `${isAppError(error) ? error.code : error.name}: ${error.message}` : String(error);
+  return text.replaceAll('\0', '').slice(0, LONGEST_REASON);
+};
+
+/** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
+const sendByAddress = async (
+  batch: readonly DueReport[],
+  send: (due: DueReport) => Promise<ReportChange | null>,
+): Promise<ReportChange[]> => {
+  const byAddress = new Map<string, DueReport[]>();
+  for (const due of batch) byAddress.set(due.transfer.address, [...(byAddress.get(due.transfer.address) ?? []), due]);
+  const made: ReportChange[] = [];
+  const sendAll = async (dues: readonly DueReport[]) => {
+    for (const due of dues) {
+      const change = await send(due);
+      if (change) made.push(change);
+    }
+  };
+  await Promise.all([...byAddress.values()].map(sendAll));
+  return made;
+};
+
+/** Makes one report. Null once another process reads the chain. */
+const sender =
+  ({ network, chainId, assets, register, fail, isLeader, countRefused, log }: ReporterOptions) =>
+  async ({ transfer, required, report }: DueReport, { height, now }: ReadSoFar): Promise<ReportChange | null> => {
+    const { id, txHash, block, reported, pending, failure } = transfer;
+    const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null, failure: null });
+    const where = { network, txHash, transfer: id, block: block?.height };
+    const context = newContext('service:payments');
+    const providerId = `${chainId}/${id}`;
+    const beforeAppend = () => {
+      if (!isLeader()) throw new Error('another process reads the chain now');
+    };
+    try {
+      if (report.status === 'failed') {
+        const reason = failureReasonOf(transfer);
+        const failAs = (id: string) =>
+          fail(paymentIdOf('crypto_deposit', id), { failure_reason: reason }, context, { beforeAppend });
+        const { payment } = await failAs(providerId).catch((error: unknown) => {
+          if (!isAppError(error, 'not_found')) throw error;
+          return failAs(providerIdAfterDeletion(providerId));
+        });
+        log.warn(
+          { ...where, paymentId: payment.id, reason },
+          'the chain does not have the money of a payment any more',
+        );
+        return done(report);
+      }
+      const call = callOf(assets, transfer, report, providerId, height);
+      if (!call) {
+        log.warn(where, 'a transfer is worth less than the smallest amount of its currency');
+        return done({ ...report, status: 'ignored' });
+      }
+      const { payment } = await register(call, context, { beforeAppend });
+      if (report.status !== reported?.status)
+        log.debug({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
+      return done(madeOf(report, [reported, pending], payment.status));
+    } catch (error) {
+      if (!isLeader()) return null;
+      const failed = failureAfter(failure, error, now);
+      if (!isRefusedForGood(error)) {
+        log.warn({ ...where, err: error }, WILL_RETRY);
+        return { id, required, reported, pending: report, failure: failed };
+      }
+      if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
+      log.error({ ...where, err: error }, 'a transfer cannot be recorded as a payment: an operator has to look at it');
+      countRefused();
+      return { ...done({ ...report, status: 'refused' }), failure: { ...failed, retryAt: null } };
+    }
+  };
+
+/** The report to store. A reorganization treats applied payments differently. An orphan in a new block needs its
+ *  confirmations again, because its order may still apply it. */
+const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
+  const isHeld = status === 'received';
+  if (report.block === null && isHeld) return { ...report, status: 'received' };
+  const wasConfirmed = earlier.some((each) => each?.status === 'confirmed');
+  const needsConfirmations = isHeld || (status === 'orphan' && report.block !== null);
+  return wasConfirmed && !needsConfirmations ? { ...report, status: 'confirmed' } : report;
+};
+
+const assetOf = (assets: readonly Asset[], id: string): Asset => {
+  const asset = assets.find((each) => each.id === id);
+  if (!asset) throw new Error(`the file of assets lacks ${id}: add it again`);
+  return asset;
+};
+
+export const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
+  fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
+
+/** Counts all money at the address, so splitting a payment does not lower the number.
+ *  Later transfers can raise it. */
+const requiredFor = async (
+  { assets, requiredConfirmations }: ReporterOptions,
+  { asset: id, units, unitsAtAddress, address, required: known, minConfirmations = 1 }: OpenTransfer,
+): Promise<number> => {
+  const asset = assetOf(assets, id);
+  if (known !== null && unitsAtAddress === units) return known;
+  const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, unitsAtAddress), address });
+  return Math.max(required, minConfirmations, known ?? 0);
+};
+
+/** No number is enough while the amount waits for a final block. */
+const requiredNow = async (
+  options: ReporterOptions,
+  transfer: OpenTransfer,
+  { height }: ReadSoFar,
+  required: number,
+): Promise<number> => {
+  const asset = assetOf(options.assets, transfer.asset);
+  const { block, unitsAtAddress } = transfer;
+  if (!block || confirmationsOf(transfer, height) < required) return required;
+  const { finalizedFromMinor } = asset;
+  const needsFinal = finalizedFromMinor !== undefined && minorOf(asset, unitsAtAddress) >= finalizedFromMinor;
+  return needsFinal && !(await isFinal(options, block)) ? Infinity : required;
+};
+
+/** A payment waits while the nodes do not say it. */
+const isFinal = async (
+  { isFinal: ask = async () => true, network, log }: ReporterOptions,
+  block: BlockRef,
+): Promise<boolean> => {
+  try {
+    return await ask(block);
+  } catch (error) {
+    if (!(error instanceof ChainNodeError)) throw error;
+    log.warn({ network, block: block.height, err: error }, 'no node says whether a block is final: a payment waits');
+    return false;
+  }
+};
+
+/** Null for less than one minor unit. */
+const callOf = (
+  assets: readonly Asset[],
+  transfer: SeenTransfer,
+  { status, block }: Report,
+  providerId: string,
+  height: number,
+): RegisterPaymentCall | null => {
+  const asset = assetOf(assets, transfer.asset);
+  const { currency, label, ifSent, isRetired } = asset;
+  const minor = minorOf(asset, transfer.units);
+  if (minor === 0n) return null;
+  return {
+    address: transfer.address,
+    rail: 'crypto_deposit',
+    provider_id: providerId,
+    amount: fromMinor(minor, currency),
+    currency,
+    asset: asset.id,
+    ...(label && { asset_label: label }),
+    ...((ifSent === 'orphan' || isRetired) && { credited: false }),
+    confirmed: status === 'confirmed' && block !== null,
+    tx_hash: transfer.txHash,
+    seen_at: transfer.seenAt.toISOString(),
+    ...(transfer.block && { block: transfer.block }),
+    confirmations: confirmationsOf(transfer, height),
+  };
+};

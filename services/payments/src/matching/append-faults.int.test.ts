@@ -1,0 +1,3 @@
+import { testWithAppendFaults } from '../testing/jest-append-faults.ts';
+
+describe('appends that are written, but answered as timed out', () => testWithAppendFaults('commit-timeout'));

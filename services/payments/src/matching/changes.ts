@@ -1,0 +1,79 @@
+import {
+  AppError,
+  type ConfirmationCall,
+  type FailureCall,
+  paymentView,
+  type RefundCall,
+  type RegisteredPayment,
+} from '@cpg/contracts';
+import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
+import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/platform';
+
+import type { PaymentCommands } from './commands.ts';
+import type { NotifyOrder } from './notify-order.ts';
+import type { PaymentCommand } from '../payment/command.ts';
+
+/** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
+ *  idempotent. */
+export interface PaymentChanges {
+  /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
+  readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
+  /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. */
+  readonly fail: (
+    paymentId: string,
+    call: FailureCall,
+    context: CallContext,
+    options?: Pick<HandleOptions, 'beforeAppend'>,
+  ) => Promise<RegisteredPayment>;
+  /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
+   *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed,
+   *  `invalid_request` naming `amount`. */
+  readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
+}
+
+export const paymentChanges = ({
+  commands,
+  notifyOrder,
+  now,
+  log,
+}: {
+  commands: PaymentCommands;
+  notifyOrder: NotifyOrder;
+  now: () => Date;
+  log: Logger;
+}): PaymentChanges => {
+  const change = async (
+    paymentId: string,
+    command: PaymentCommand,
+    context: CallContext,
+    { notify = notifyOrder, ...options }: Pick<HandleOptions, 'beforeAppend'> & { readonly notify?: NotifyOrder } = {},
+  ) => {
+    const changed = await commands.run(paymentId, command, context, options);
+    const { payment, order } = await afterRecording(() => notify(changed, context));
+    return { payment: paymentView(payment), order };
+  };
+
+  // A recorded refund succeeds whatever orders answers, because a caller that sees an error might refund again.
+  const notifyIfPossible: NotifyOrder = async (payment, context) => {
+    try {
+      return await notifyOrder(payment, context);
+    } catch (error) {
+      log.warn({ err: error, paymentId: payment.paymentId }, 'orders was not notified: Kafka brings it the refund');
+      return { payment, order: null };
+    }
+  };
+
+  return {
+    confirm: (paymentId, { confirmations, block }, context) =>
+      change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
+    fail: (paymentId, { failure_reason: failureReason }, context, options) =>
+      change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
+    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
+      const { merchantId, currency } = await commands.find(paymentId);
+      if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
+      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency });
+      const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
+      return change(paymentId, command, context, { notify: notifyIfPossible });
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import {
+  AppError,
+  type Order,
+  type OrderAndOutcomes,
+  type PaymentOffer,
+  type PaymentOutcome,
+  paymentView,
+} from '@cpg/contracts';
+import type { CallContext } from '@cpg/platform';
+import type { OrdersClient } from './orders-client.ts';
+import type { PaymentCommands } from './commands.ts';
+import { type ExistingPayment, isWithoutOrder } from '../payment/state.ts';
+
+interface NotifiedPayment {
+  /** The payment after it recorded the order's decision. */
+  readonly payment: ExistingPayment;
+  /** Null when the order does not exist. */
+  readonly order: Order | null;
+}
+
+/** Sends the state of a payment to its order and records what the order decides. Idempotent: the order repeats its
+ *  decision, so the next call recovers a lost response. When no call gets through, the services reach the same result
+ *  through Kafka. */
+export type NotifyOrder = (payment: ExistingPayment, context: CallContext) => Promise<NotifiedPayment>;
+
+export const orderNotifier =
+  ({
+    commands,
+    orders,
+    isOrderRecorded,
+    now,
+  }: {
+    commands: Pick<PaymentCommands, 'recordOutcomes'>;
+    orders: OrdersClient;
+    /** Whether the event store has the order, and it is not deleted. */
+    isOrderRecorded: (orderId: string) => Promise<boolean>;
+    now: () => Date;
+  }): NotifyOrder =>
+  async (payment, context) => {
+    const answer = await send(orders, payment, context);
+    // A 404 may also come from a wrong address or from another service. Money must not become an orphan for that.
+    if (!answer && !isWithoutOrder(payment) && (await isOrderRecorded(payment.orderId)))
+      throw new AppError('internal_error', `orders does not know ${payment.orderId}: check ORDERS_URL`, {
+        answeredBy: 'orders',
+      });
+    const outcomes = answer ? answer.outcomes : outcomesWithoutOrder(payment, now());
+    const recorded = await commands.recordOutcomes(outcomes, context);
+    const own = recorded.find(({ paymentId }) => paymentId === payment.paymentId);
+    return { payment: own ?? payment, order: answer?.order ?? null };
+  };
+
+/** Null when the order does not exist. */
+const send = async (
+  orders: OrdersClient,
+  payment: ExistingPayment,
+  context: CallContext,
+): Promise<OrderAndOutcomes | null> => {
+  const { orderId, paymentId, status, failureReason, refundedMinor, updatedAt: at } = payment;
+  if (isWithoutOrder(payment)) return null;
+  if (status === 'failed')
+    return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
+  if (refundedMinor > 0n && status !== 'received') {
+    const refund = { refund_id: payment.refunds.at(-1)!.refundId, refunded_total_minor: String(refundedMinor), at };
+    return orders.refund(orderId, paymentId, refund, context);
+  }
+  return orders.offer(orderId, offerOf(payment), context);
+};
+
+const offerOf = (payment: ExistingPayment): PaymentOffer => ({
+  payment: paymentView(payment),
+  seen_at: payment.seenAt,
+  confirmed_at: payment.confirmedAt,
+  ...(payment.sighting !== undefined && { sighting: payment.sighting }),
+  ...(payment.blockChanges !== undefined && { block_changes: payment.blockChanges }),
+});
+
+/** A confirmed payment whose order does not exist becomes an orphan. */
+const outcomesWithoutOrder = (
+  { paymentId, status, confirmedAt, sighting }: ExistingPayment,
+  at: Date,
+): PaymentOutcome[] =>
+  status === 'received' && confirmedAt !== undefined
+    ? [{ status: 'orphan', payment_id: paymentId, orphan_reason: 'unknown_order', sighting, at: at.toISOString() }]
+    : [];

@@ -1,0 +1,45 @@
+import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
+import type { Providers } from './open-providers.ts';
+import type { ProviderAdapter } from './provider.ts';
+import type { Rail } from '../rail.ts';
+
+/** Payments through providers: one payment page per order and provider. */
+export const gatewayPay = ({ outside, own }: Providers): Rail => {
+  const supporting = (currency: PaymentCurrency): readonly ProviderAdapter[] => {
+    const found = outside.filter((provider) => provider.supports(currency));
+    return found.length > 0 ? found : own.filter((provider) => provider.supports(currency));
+  };
+  return {
+    supports: (currency) => supporting(currency).length > 0,
+    requirePayable: async (order) => {
+      for (const provider of supporting(order.currency)) await provider.requirePayable?.(order);
+    },
+    assignInstructions: (order) =>
+      Promise.all(
+        supporting(order.currency).map(async (provider) => {
+          const { reference, paymentUrl, qrContent, deposits } = await provider.registerOrder(order);
+          return {
+            rail: 'gateway_pay' as const,
+            currency: order.currency,
+            provider: provider.name,
+            paymentReference: reference,
+            paymentUrl,
+            ...(qrContent !== undefined && { qrContent }),
+            ...(deposits && { deposits }),
+          };
+        }),
+      ),
+  };
+};
+
+/** `count` references of each provider, none of which an order has. Null unless every provider can give them. */
+export const leaseReferences =
+  ({ outside, own }: Providers) =>
+  (count: number): Record<string, LeasedReference[]> | null => {
+    const providers: readonly ProviderAdapter[] = [...outside, ...own];
+    const leased = providers.flatMap(({ name, newReference }) =>
+      newReference ? [[name, Array.from({ length: count }, newReference)] as const] : [],
+    );
+    const isComplete = providers.length > 0 && leased.length === providers.length;
+    return isComplete ? Object.fromEntries(leased) : null;
+  };

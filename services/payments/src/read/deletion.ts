@@ -1,0 +1,67 @@
+import { isAppError, type PaymentStatus } from '@cpg/contracts';
+import { isTombstone, type LoadedStream, tombstone } from '@cpg/event-sourcing';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import type { PaymentHandler } from '../matching/commands.ts';
+import { isAfterDeletion, PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { exists, type Payment } from '../payment/state.ts';
+import { paymentsOfOrder, projectPayments } from './payment-rows.ts';
+
+// A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
+// kept.
+const DELETABLE: readonly PaymentStatus[] = ['applied', 'failed', 'refunded'];
+
+/** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
+export type DeletePayments = (orderId: string) => Promise<void>;
+
+export const paymentDeletion =
+  ({
+    client,
+    handler,
+    readModel,
+  }: {
+    client: EventStoreDBClient;
+    handler: PaymentHandler;
+    readModel: Pool;
+  }): DeletePayments =>
+  async (orderId) => {
+    for (const { id } of await paymentsOfOrder(readModel, orderId)) {
+      if (!(await tombstonePayment(id))) continue;
+      handler.evict(id);
+      const deleted = { payment: { status: 'deleted', paymentId: id }, revision: 0 } as const;
+      await transaction(readModel, (db) => projectPayments(db, [deleted]));
+    }
+
+    async function tombstonePayment(id: string): Promise<boolean> {
+      for (;;) {
+        const loaded = await loadPayment(handler, id);
+        if (loaded === 'deleted') return true;
+        const { state, revision } = loaded;
+        if (!isDeletable(state)) return false;
+        // The money of a failed payment may be seen again meanwhile: then the payment stays.
+        if ((await tombstone(client, paymentStreamOf(id), revision)) === 'tombstoned') return true;
+      }
+    }
+  };
+
+const isDeletable = (payment: Payment): boolean =>
+  exists(payment) &&
+  DELETABLE.includes(payment.status) &&
+  !isAfterDeletion(payment.providerId) &&
+  // Its rail names another order, or none: money that is seen again would not find the record of this deletion.
+  !(payment.assignment && payment.status === 'failed');
+
+const loadPayment = async (handler: PaymentHandler, paymentId: string): Promise<LoadedStream<Payment> | 'deleted'> => {
+  // The cached state may be out of date: another process may have changed the payment.
+  handler.evict(paymentId);
+  try {
+    return await handler.load(paymentId);
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return 'deleted';
+    throw error;
+  }
+};
+
+/** The payment whose stream was tombstoned by this log entry, or null for any other entry. */
+export const deletedPaymentId = (entry: AllStreamResolvedEvent): string | null =>
+  isTombstone(entry) ? entry.event!.streamId.slice(PAYMENT_STREAM_PREFIX.length) : null;
