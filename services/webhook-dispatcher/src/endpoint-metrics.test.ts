@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { EndpointReport } from './delivery/endpoint.ts';
+import type { EndpointReport } from './attempts/endpoint.ts';
 import { createMetrics } from './metrics.ts';
 
 const nothingDue = { query: async () => ({ rows: [{ due: '0', oldest: null }] }) } as never;

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { EndpointReport, EndpointState } from './delivery/endpoint.ts';
+import type { EndpointReport, EndpointState } from './attempts/endpoint.ts';
 
 /** How many open endpoints get a series of their own, so that an outage of many does not overload Prometheus. */
 const MAX_OPEN_SERIES = 100;

@@ -13,12 +13,12 @@ import { createKafka, KAFKA, kafkaDependency } from '@cpg/platform/kafka';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
-import { historyClient } from './clients/history.ts';
+import { historyClient } from './replay/history-client.ts';
 import { type Config, readDispatcherConfig } from './config.ts';
-import { ENDPOINT_LIMITS } from './delivery/endpoint.ts';
-import { createSender } from './delivery/send.ts';
+import { ENDPOINT_LIMITS } from './attempts/endpoint.ts';
+import { createSender } from './attempts/send.ts';
 import { createMetrics } from './metrics.ts';
-import { openPool } from './storage/pool.ts';
+import { openPool } from './pool.ts';
 import { createDirectory } from './webhooks/directory.ts';
 
 /** How long attempts in flight may take when the service stops. */

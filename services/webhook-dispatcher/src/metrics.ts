@@ -2,9 +2,9 @@ import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres
 import { counterMetric } from '@cpg/platform';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
-import type { EndpointReport } from './delivery/endpoint.ts';
+import type { EndpointReport } from './attempts/endpoint.ts';
 import { addEndpointMetrics } from './endpoint-metrics.ts';
-import { countDue } from './storage/claim.ts';
+import { countDue } from './queue/claim.ts';
 
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300];

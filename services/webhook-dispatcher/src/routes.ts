@@ -2,13 +2,13 @@ import { AppError, ReplayCall, TestDelivery, TestDeliveryCall } from '@cpg/contr
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Ingest } from './delivery/ingest.ts';
-import type { Instance } from './delivery/instance.ts';
-import type { Replays } from './delivery/replays.ts';
-import { sampleEvent } from './samples.ts';
-import { failDeliveriesOfWebhook } from './storage/deletions.ts';
-import { redeliver, type Redelivery } from './storage/redelivery.ts';
-import { cancelReplay } from './storage/replays.ts';
+import type { Ingest } from './ingest/ingest.ts';
+import type { Instance } from './instance.ts';
+import type { Replays } from './replay/replays.ts';
+import { sampleEvent } from './ingest/samples.ts';
+import { failDeliveriesOfWebhook } from './queue/deletions.ts';
+import { redeliver, type Redelivery } from './replay/redelivery.ts';
+import { cancelReplay } from './replay/replay-rows.ts';
 import type { Directory } from './webhooks/directory.ts';
 
 export interface WebhookRoutes {

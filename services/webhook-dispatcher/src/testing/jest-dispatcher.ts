@@ -1,9 +1,9 @@
 import type { Webhook } from '../webhooks/webhook.ts';
-import { CAPACITY } from '../delivery/capacity.ts';
+import { CAPACITY } from '../queue/capacity.ts';
 import type { Attempt, Delivery, Result } from '../delivery/delivery.ts';
-import { createDispatcher, type DispatcherOptions } from '../delivery/dispatcher.ts';
-import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
-import type { Request } from '../delivery/send.ts';
+import { createDispatcher, type DispatcherOptions } from '../queue/dispatcher.ts';
+import { ENDPOINT_LIMITS } from '../attempts/endpoint.ts';
+import type { Request } from '../attempts/send.ts';
 import { log } from './jest-log.ts';
 
 export const now = new Date('2026-01-31T12:00:00.000Z');

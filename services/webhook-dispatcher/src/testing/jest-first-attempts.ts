@@ -1,4 +1,4 @@
-import { createSender, type SenderOptions } from '../delivery/send.ts';
+import { createSender, type SenderOptions } from '../attempts/send.ts';
 import { type Dispatchers, dispatchers, message } from './jest-dispatchers.ts';
 
 /** What the database has of a delivery after its first attempt. */

@@ -6,7 +6,7 @@ import {
   type PaymentMessage,
 } from '@cpg/contracts';
 import { groupBy } from '@cpg/platform';
-import type { History } from '../clients/history.ts';
+import type { History } from '../replay/history-client.ts';
 
 const PAGE_SIZE = 3;
 

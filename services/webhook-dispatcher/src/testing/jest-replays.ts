@@ -1,6 +1,6 @@
 import type { DomainMessage } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
-import type { Instance } from '../delivery/instance.ts';
+import type { Instance } from '../instance.ts';
 import { ALL_EVENTS, type Dispatchers, dispatchers, message } from './jest-dispatchers.ts';
 import { type Receiver, startReceiver } from './jest-receiver.ts';
 

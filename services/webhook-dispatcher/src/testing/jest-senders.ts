@@ -1,4 +1,4 @@
-import { createSender, type SenderOptions } from '../delivery/send.ts';
+import { createSender, type SenderOptions } from '../attempts/send.ts';
 import { TEST_AUTHORITY } from './jest-tls-receiver.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
