@@ -1,6 +1,18 @@
 // Which folder may import which. CONTRIBUTING.md says how to read a failure.
 const TESTS = '\\.test\\.ts$|/testing/';
 
+/** Rooms of a service, from the top down: none imports a room above it or a file beside main.ts. */
+const roomsOf = (service, ...rooms) =>
+  rooms.map((room, n) => ({
+    name: `${service}-${room}-points-down`,
+    comment: `main.ts puts the rooms together, from the top down: ${rooms.join(', ')}.`,
+    severity: 'error',
+    from: { path: `^services/${service}/src/${room}/`, pathNot: TESTS },
+    to: {
+      path: `^services/${service}/src/(${[...rooms.slice(0, n).map((above) => `${above}/`), '[^/]+\\.ts$'].join('|')})`,
+    },
+  }));
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -63,6 +75,7 @@ export default {
           '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets)/|^packages/event-sourcing/src/decider|/node_modules/zod/',
       },
     },
+    ...roomsOf('webhook-dispatcher', 'maintenance', 'replay', 'ingest', 'queue', 'attempts', 'webhooks', 'delivery'),
     {
       name: 'declared-dependencies',
       comment: 'The package.json of the folder that imports a library names it.',

@@ -3,17 +3,16 @@ import { consume, type ConsumedTopic, ensureTopics, type RunningConsumer, topicS
 import { isTransientDatabaseError, type Pool, prepareSchema, startLeaderElection } from '@cpg/platform/postgres';
 import { createStartupTasks, type Logger, type MetricsRegistry, type StartGate, type Wait } from '@cpg/platform';
 import type { Kafka } from 'kafkajs';
-import type { History } from './replay/history-client.ts';
+import type { History } from './replay/past-events.ts';
 import type { Config } from './config.ts';
 import { type Instance, startInstance } from './instance.ts';
 import type { Sender } from './attempts/send.ts';
-import { maintain } from './retention/maintenance.ts';
+import { maintain } from './maintenance/maintenance.ts';
 import type { Metrics } from './metrics.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { batchCalls } from './ingest/batch-calls.ts';
-import { deliverEvents } from './ingest/deliver-events.ts';
-import { keepDeliveryCounts } from './retention/delivery-counts.ts';
-import type { Retention } from './retention/partitions.ts';
+import { batchCalls, deliverEvents } from './ingest/deliver-events.ts';
+import { keepDeliveryCounts } from './maintenance/delivery-counts.ts';
+import type { Retention } from './queue/partitions.ts';
 import type { Directory } from './webhooks/directory.ts';
 
 export interface BackgroundOptions {

@@ -12,8 +12,8 @@ import {
 } from '@cpg/platform';
 import { z } from 'zod';
 import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
-import { DISABLE_AFTER_MS } from './retention/maintenance.ts';
-import { DEFAULT_RETENTION } from './retention/partitions.ts';
+import { DISABLE_AFTER_MS } from './maintenance/maintenance.ts';
+import { DEFAULT_RETENTION } from './queue/partitions.ts';
 
 const Seconds = CommaSeparatedList.transform((parts) => parts.map(Number)).refine(
   (waits) => waits.every((wait) => Number.isFinite(wait) && wait > 0),

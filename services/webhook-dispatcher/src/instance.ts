@@ -1,23 +1,20 @@
 import type { Pool } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
-import type { History } from './replay/history-client.ts';
-import { releaseLeasesExcept } from './queue/claim.ts';
-import { type Leases, startLeases } from './queue/leases.ts';
-import { createPartitions, type Partitions, type Retention } from './retention/partitions.ts';
+import type { History } from './replay/past-events.ts';
+import { releaseLeasesExcept } from './queue/queue-table.ts';
+import { createLeaseChanges, type Leases, startLeases } from './queue/leases.ts';
+import { createPartitions, type Partitions, type Retention } from './queue/partitions.ts';
 import { recordResults } from './queue/results.ts';
 import type { Directory } from './webhooks/directory.ts';
 import { GONE } from './attempts/attempt.ts';
-import { type Capacity, CAPACITY } from './queue/capacity.ts';
+import { type Capacity, CAPACITY } from './queue/leased-deliveries.ts';
 import { type Claims, startClaims } from './queue/claims.ts';
 import type { Result } from './delivery/delivery.ts';
-import { createDispatcher } from './queue/dispatcher.ts';
+import { Dispatcher } from './queue/dispatcher.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './attempts/endpoint.ts';
 import { createIngest } from './ingest/ingest.ts';
-import { createLeaseChanges } from './queue/lease-changes.ts';
-import { createOutcomeLog } from './queue/outcome-log.ts';
 import { createRecorder } from './queue/recorder.ts';
 import { type ReplayPace, type Replays, replaysUnavailable, startReplays } from './replay/replays.ts';
-import { createRequeuer } from './queue/requeuer.ts';
 import type { Schedule } from './delivery/schedule.ts';
 import type { Sender } from './attempts/send.ts';
 
@@ -58,7 +55,6 @@ export const startInstance = async (options: InstanceOptions) => {
   const changes = createLeaseChanges(async () => {
     await releaseLeasesExcept(pool, leases.holder(), dispatcher.positions());
   }, options.leaseMs);
-  const logOutcomes = createOutcomeLog(log);
   const recorder = createRecorder({
     log,
     write: async (results) => {
@@ -68,19 +64,17 @@ export const startInstance = async (options: InstanceOptions) => {
     onRecorded: (results) => {
       dispatcher.release(results.map(({ delivery }) => delivery));
       claims.wake();
-      logOutcomes(results);
       onRecorded?.(results);
     },
   });
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     ...options,
     limits,
     capacity,
     mayAttempt: leases.isValid,
     onResult: recorder.push,
-    onRequeue: () => requeue(),
+    onRequeue: () => claims.requeue(),
   });
-  const requeue = createRequeuer({ pool, leases, dispatcher, changes, log });
   const claims: Claims = startClaims({ ...options, leases, dispatcher, changes });
   const replays = replaysOf(options, { partitions, holder: leases.holder });
   let newestEventMs = -Infinity;
@@ -101,7 +95,7 @@ export const startInstance = async (options: InstanceOptions) => {
     partitions,
     heartbeat: leases.heartbeat,
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
-    endpoints: dispatcher.endpoints,
+    endpoints: () => dispatcher.endpoints(),
     /** Claims nothing more. Attempts in flight have `withinMs` to end. Everything unfinished is free for other
      *  instances at once. */
     stop: async (withinMs: number): Promise<void> => {

@@ -13,7 +13,7 @@ import { createKafka, KAFKA, kafkaDependency } from '@cpg/platform/kafka';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
-import { historyClient } from './replay/history-client.ts';
+import { historyClient } from './replay/past-events.ts';
 import { type Config, readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './attempts/endpoint.ts';
 import { createSender } from './attempts/send.ts';

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import type { EndpointReport } from './attempts/endpoint.ts';
 import { createMetrics } from './metrics.ts';
 
 const textWith = async (query: () => Promise<never>) => {
@@ -23,3 +24,45 @@ test('shows the other metrics while PostgreSQL is unavailable', async () => {
 
 test('reports a bug as an error', () =>
   expect(textWith(() => Promise.reject(new TypeError('no such column')))).rejects.toThrow(TypeError));
+
+const nothingDue = { query: async () => ({ rows: [{ due: '0', oldest: null }] }) } as never;
+
+const registryOf = (endpoints: () => EndpointReport[]) => {
+  const registry = new Registry();
+  createMetrics({
+    registry,
+    db: nothingDue,
+    counts: () => ({ leased: 0, inFlight: 0, unrecorded: 0 }),
+    endpoints,
+    now: () => new Date(0),
+  });
+  return registry;
+};
+const open = (index: number): EndpointReport => ({
+  webhookId: `whk_${index}`,
+  state: 'open',
+  openForMs: index * 1_000,
+});
+const seriesIn = (text: string) => text.split('\n').filter((line) => line.startsWith('webhook_endpoint_held_seconds{'));
+
+test('counts endpoints by state, and names only those whose circuit breaker is open', async () => {
+  const registry = registryOf(() => [
+    { webhookId: 'whk_a', state: 'healthy', openForMs: 0 },
+    { webhookId: 'whk_b', state: 'failing', openForMs: 0 },
+    open(30),
+  ]);
+  const text = await registry.metrics();
+  for (const [state, count] of Object.entries({ sound: 1, slow: 0, failing: 1, probed: 0, held: 1 }))
+    expect(text).toContain(`webhook_endpoints{state="${state}"} ${count}\n`);
+  expect(seriesIn(text)).toEqual(['webhook_endpoint_held_seconds{webhook_id="whk_30"} 30']);
+});
+
+test('names at most a hundred open endpoints, and none that has closed', async () => {
+  let endpoints = Array.from({ length: 5_000 }, (_, index) => open(index + 1));
+  const registry = registryOf(() => endpoints);
+  const series = seriesIn(await registry.metrics());
+  expect(series).toHaveLength(100);
+  expect(series[0]).toContain('whk_5000');
+  endpoints = [open(7)];
+  expect(seriesIn(await registry.metrics())).toHaveLength(1);
+});

@@ -2,9 +2,8 @@ import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres
 import { counterMetric } from '@cpg/platform';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
-import type { EndpointReport } from './attempts/endpoint.ts';
-import { addEndpointMetrics } from './endpoint-metrics.ts';
-import { countDue } from './queue/claim.ts';
+import type { EndpointReport, EndpointState } from './attempts/endpoint.ts';
+import { countDue } from './queue/queue-table.ts';
 
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300];
@@ -12,6 +11,18 @@ const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300
 const COUNT_EVERY_MS = 10_000;
 /** Shown as NaN, which raises no alarm. */
 const UNKNOWN = { due: NaN, oldestDueAt: new Date(NaN) };
+
+/** How many open endpoints get a series of their own, so that an outage of many does not overload Prometheus. */
+const MAX_OPEN_SERIES = 100;
+
+/** The values of the label `state` of `webhook_endpoints`. */
+const STATE_LABELS: Record<EndpointState, string> = {
+  healthy: 'sound',
+  slow: 'slow',
+  failing: 'failing',
+  'half-open': 'probed',
+  open: 'held',
+};
 
 export interface MetricsOptions {
   readonly registry: Registry;
@@ -102,6 +113,33 @@ const addInstanceMetrics = (registry: Registry, counts: MetricsOptions['counts']
     'Ended attempts whose result is not durable yet',
     () => counts().unrecorded,
   );
+};
+
+/** Adds the metrics of endpoint states and open circuit breakers. */
+const addEndpointMetrics = (registry: Registry, endpoints: () => readonly EndpointReport[]): void => {
+  new Gauge({
+    name: 'webhook_endpoints',
+    help: 'Endpoints that this instance has in memory, by state; held: circuit breaker open, probed: half-open',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      const states = endpoints().map(({ state }) => state);
+      for (const [state, label] of Object.entries(STATE_LABELS))
+        this.set({ state: label }, states.filter((other) => other === state).length);
+    },
+  });
+  new Gauge({
+    name: 'webhook_endpoint_held_seconds',
+    help: `Time until an open circuit breaker lets an attempt through; the ${MAX_OPEN_SERIES} longest`,
+    labelNames: ['webhook_id'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      const open = endpoints().filter(({ state }) => state === 'open');
+      const longest = open.sort((a, b) => b.openForMs - a.openForMs).slice(0, MAX_OPEN_SERIES);
+      for (const { webhookId, openForMs } of longest) this.set({ webhook_id: webhookId }, openForMs / 1_000);
+    },
+  });
 };
 
 const addGauge = (registry: Registry, name: string, help: string, value: () => number | Promise<number>) =>

@@ -8,7 +8,7 @@ import type { Replays } from './replay/replays.ts';
 import { sampleEvent } from './ingest/samples.ts';
 import { failDeliveriesOfWebhook } from './queue/deletions.ts';
 import { redeliver, type Redelivery } from './replay/redelivery.ts';
-import { cancelReplay } from './replay/replay-rows.ts';
+import { cancelReplay } from './replay/replay-table.ts';
 import type { Directory } from './webhooks/directory.ts';
 
 export interface WebhookRoutes {

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
-import { RESPONSE_BYTES } from './exchange.ts';
+import { RESPONSE_BYTES } from './send.ts';
 import { createSender, type Sender, type SenderOptions } from './send.ts';
 
 let receiver: Receiver;

@@ -28,10 +28,6 @@ export interface Delivery {
   readonly event: StoredEvent;
 }
 
-/** First attempts of deliveries with the same ordering key run one after another. */
-export const orderingKeyOf = ({ webhookId, orderId }: Pick<Delivery, 'webhookId' | 'orderId'>): string =>
-  `${webhookId} ${orderId}`;
-
 /** One HTTP request and its outcome. */
 export interface Attempt {
   readonly outcome: 'delivered' | 'refused' | 'timed_out' | 'unreachable' | 'blocked';

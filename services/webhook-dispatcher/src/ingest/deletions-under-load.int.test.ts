@@ -5,12 +5,12 @@ import type { RenderedEvent } from '../delivery/render.ts';
 import { sampleEvent } from './samples.ts';
 import { dispatchers } from '../testing/jest-dispatchers.ts';
 import { log } from '../testing/jest-log.ts';
-import { claim, releaseLeases, releaseLeasesExcept } from '../queue/claim.ts';
+import { claim, releaseLeases, releaseLeasesExcept } from '../queue/queue-table.ts';
 import { deleteOrders, failDeliveriesOfWebhook } from '../queue/deletions.ts';
 import { startLeases } from '../queue/leases.ts';
 import { openPool } from '../pool.ts';
 import { enqueue, lockOrders } from './enqueue.ts';
-import { enqueueRepeats } from '../replay/repeats.ts';
+import { enqueueRepeats } from '../replay/redelivery.ts';
 import { enqueueReplayedEvents } from '../replay/replayed-events.ts';
 import { recordResults } from '../queue/results.ts';
 

@@ -3,7 +3,7 @@ import { newId } from '@cpg/platform';
 import type { RenderedEvent } from '../delivery/render.ts';
 import { sampleEvent } from './samples.ts';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
-import { claim } from '../queue/claim.ts';
+import { claim } from '../queue/queue-table.ts';
 import { deleteOrders } from '../queue/deletions.ts';
 import { enqueue } from './enqueue.ts';
 

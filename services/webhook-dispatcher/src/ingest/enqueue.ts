@@ -1,6 +1,5 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import type { RenderedEvent } from '../delivery/render.ts';
-import { eventColumns } from '../queue/stored-events.ts';
 
 /** A delivery to store: one event for one webhook. */
 export interface NewDelivery {
@@ -17,11 +16,16 @@ export interface EnqueuedRow {
   readonly leased: boolean;
 }
 
-/** `webhooks.queue where …` for a statement that changes the rows matching `condition`. They are locked by position: in
- *  the same order as by all other statements (ADR 32). */
-export const lockedQueue = (condition: string, set = ''): string =>
-  `webhooks.queue ${set} where position in (
-     select position from webhooks.queue where ${condition} order by position for update)`;
+/** Values for the columns id, merchant_id, order_id, type, occurred_at, sequence and body of `webhooks.events`. */
+export const eventColumns = (events: readonly RenderedEvent[]): string[][] => [
+  events.map(({ id }) => id),
+  events.map(({ merchantId }) => merchantId),
+  events.map(({ orderId }) => orderId),
+  events.map(({ type }) => type),
+  events.map(({ occurredMs }) => new Date(occurredMs).toISOString()),
+  events.map(({ sequence }) => sequence),
+  events.map(({ body }) => body.toString('utf8')),
+];
 
 /** Locks orders against other transactions that queue their events, until this transaction ends. So events of one order
  *  are queued in the order in which these transactions commit. */

@@ -2,13 +2,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import { newId } from '@cpg/platform';
 import { deleteOrders } from '../queue/deletions.ts';
-import type { Leases } from '../queue/leases.ts';
-import type { Partitions } from '../retention/partitions.ts';
+import type { LeaseChanges, Leases } from '../queue/leases.ts';
+import type { Partitions } from '../queue/partitions.ts';
 import { enqueue, type Enqueued, type EnqueuedRow, lockOrders, type NewDelivery } from './enqueue.ts';
 import type { Claims } from '../queue/claims.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import type { WebhookDispatcher } from '../queue/dispatcher.ts';
-import type { LeaseChanges } from '../queue/lease-changes.ts';
+import type { Dispatcher } from '../queue/dispatcher.ts';
 import type { RenderedEvent } from '../delivery/render.ts';
 
 export interface EventBatch {
@@ -23,7 +22,7 @@ export interface IngestOptions {
   readonly pool: Pool;
   readonly partitions: Partitions;
   readonly leases: Leases;
-  readonly dispatcher: WebhookDispatcher;
+  readonly dispatcher: Dispatcher;
   readonly claims: Claims;
   readonly changes: LeaseChanges;
   readonly now: () => Date;

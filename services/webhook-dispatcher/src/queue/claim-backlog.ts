@@ -1,13 +1,13 @@
 import type { Queryable } from '@cpg/platform/postgres';
-import { type ClaimRequest, webhooksWithUnleasedWork } from './claim.ts';
-import type { WebhookDispatcher } from './dispatcher.ts';
+import { type ClaimRequest, webhooksWithUnleasedWork } from './queue-table.ts';
+import type { Dispatcher } from './dispatcher.ts';
 
 const WEBHOOKS_PER_POLL = 1_000;
 const WEBHOOKS_PER_CLAIM = 200;
 const ROWS_PER_CLAIM = 1_024;
 
 /** The webhooks that have due, unleased work, in the order in which they are served. */
-export const createClaimBacklog = (dispatcher: Pick<WebhookDispatcher, 'isOpen' | 'demandOf' | 'freeDeliveries'>) => {
+export const createClaimBacklog = (dispatcher: Pick<Dispatcher, 'isOpen' | 'demandOf' | 'freeDeliveries'>) => {
   const webhookIds = new Set<string>();
   let cursor = '';
   return {

@@ -1,25 +1,27 @@
 import type { Pool } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
-import { createPause } from './pause.ts';
-import type { Leases } from './leases.ts';
+import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { Directory } from '../webhooks/directory.ts';
 import { createClaimBacklog } from './claim-backlog.ts';
-import { leaseDeliveries, sendableRequests } from './claim-deliveries.ts';
-import type { WebhookDispatcher } from './dispatcher.ts';
-import type { LeaseChanges } from './lease-changes.ts';
+import { failDeliveriesOfWebhook } from './deletions.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { LeaseChanges, Leases } from './leases.ts';
+import { claim, type ClaimRequest, loadEvents, type QueueRow, releaseLeases } from './queue-table.ts';
 
 export interface Claims {
   /** The queue has due work for this webhook. */
   readonly expect: (webhookId: string) => void;
   /** Memory may have become free. */
   readonly wake: () => void;
+  /** Releases the leases of deliveries that the dispatcher will not attempt now. */
+  readonly requeue: () => void;
   readonly stop: () => Promise<void>;
 }
 
 export interface ClaimOptions {
   readonly pool: Pool;
   readonly leases: Leases;
-  readonly dispatcher: WebhookDispatcher;
+  readonly dispatcher: Dispatcher;
   readonly webhooks: Directory;
   readonly changes: LeaseChanges;
   readonly now: () => Date;
@@ -29,16 +31,25 @@ export interface ClaimOptions {
 }
 
 const AFTER_FAULT_MS = 500;
+const ROWS_PER_STATEMENT = 1_000;
 
 /** Claims due, unleased deliveries: retries, deliveries that found no free memory, and those of crashed instances. Each
  *  webhook gets at most what its endpoint can take, so a million deliveries to dead endpoints cost as much as a few. */
 export const startClaims = (options: ClaimOptions): Claims => {
   const { pool, leases, dispatcher, changes, now, log, pollMs = 200 } = options;
   const backlog = createClaimBacklog(dispatcher);
-  const pause = createPause();
+  let endPause = () => {};
   let isStopped = false;
   let polledAt = -Infinity;
 
+  const pause = (ms: number) =>
+    new Promise<void>((done) => {
+      const timer = setTimeout(done, Math.max(0, ms));
+      endPause = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
   const poll = async () => {
     if (performance.now() - polledAt < pollMs) return;
     polledAt = performance.now();
@@ -53,25 +64,26 @@ export const startClaims = (options: ClaimOptions): Claims => {
     if (requests.length === 0) return 0;
     return changes.exclusively(async () => {
       const holder = leases.holder();
-      const deliveries = await leaseDeliveries(requests, { pool, holder, bytes: dispatcher.freeBytes(), now });
+      const rows = await claim(pool, { requests, bytes: dispatcher.freeBytes(), holder, now: now() });
+      const events = await loadEvents(pool, rows);
       backlog.served(
         requests,
-        deliveries.map(({ webhookId }) => webhookId),
+        rows.map((row) => row.webhook_id),
       );
       // The leases expired meanwhile: other instances make these attempts.
       if (leases.holder() !== holder) return 0;
-      dispatcher.accept(deliveries);
-      return deliveries.length;
+      dispatcher.accept(rows.map((row) => deliveryOf(row, events.get(row.event_id))));
+      return rows.length;
     });
   };
   const run = async () => {
     while (!isStopped) {
       try {
         await poll();
-        if ((await claimNext()) === 0 && !isStopped) await pause.wait(polledAt + pollMs - performance.now());
+        if ((await claimNext()) === 0 && !isStopped) await pause(polledAt + pollMs - performance.now());
       } catch (error) {
         log.warn({ err: error }, 'claiming due deliveries failed, will retry');
-        await pause.wait(AFTER_FAULT_MS);
+        await pause(AFTER_FAULT_MS);
       }
     }
   };
@@ -79,15 +91,75 @@ export const startClaims = (options: ClaimOptions): Claims => {
   return {
     expect: (webhookId) => {
       backlog.add(webhookId);
-      if (dispatcher.demandOf(webhookId) > 0) pause.end();
+      if (dispatcher.demandOf(webhookId) > 0) endPause();
     },
     wake: () => {
-      if (!backlog.isEmpty()) pause.end();
+      if (!backlog.isEmpty()) endPause();
     },
+    requeue: createRequeue(options),
     stop: async () => {
       isStopped = true;
-      pause.end();
+      endPause();
       await running;
     },
+  };
+};
+
+/** The requests whose webhooks may be sent to. Fails what is queued for disabled and deleted webhooks. */
+const sendableRequests = async (
+  requests: readonly ClaimRequest[],
+  { pool, webhooks, now }: ClaimOptions,
+): Promise<ClaimRequest[]> => {
+  await webhooks.load(requests.map(({ webhookId }) => webhookId));
+  // A webhook that was just enabled must not lose its new deliveries: read it again before anything fails.
+  const disabled = requests.filter(({ webhookId }) => !webhooks.get(webhookId)?.isEnabled);
+  await webhooks.load(
+    disabled.map(({ webhookId }) => webhookId),
+    0,
+  );
+  const sendable: ClaimRequest[] = [];
+  for (const request of requests) {
+    const { webhookId } = request;
+    const webhook = webhooks.get(webhookId);
+    const isDeleted = webhook === null;
+    const failed = webhook?.isEnabled
+      ? 0
+      : await failDeliveriesOfWebhook(pool, { webhookId, withTests: isDeleted, limit: ROWS_PER_STATEMENT, now: now() });
+    // A disabled webhook may still have test deliveries.
+    if (!isDeleted && failed < ROWS_PER_STATEMENT) sendable.push(request);
+  }
+  return sendable;
+};
+
+/** A delivery without a body if retention has deleted it. */
+const deliveryOf = (row: QueueRow, event: StoredEvent | undefined): Delivery => ({
+  position: row.position,
+  id: row.delivery_id,
+  day: row.day,
+  webhookId: row.webhook_id,
+  orderId: row.order_id,
+  attempts: row.attempts,
+  attemptsBefore: row.attempts_before,
+  isTest: row.is_test,
+  event: event ?? { id: row.event_id, occurredMs: 0, sequence: '0', body: Buffer.alloc(0) },
+});
+
+/** Requests that arrive while one waits share its statement: many endpoints can time out at the same moment. */
+const createRequeue = ({ pool, leases, dispatcher, changes, log }: ClaimOptions) => {
+  let isRequested = false;
+  const requeue = async (): Promise<void> => {
+    isRequested = false;
+    const deliveries = dispatcher.takeRequeued();
+    if (deliveries.length === 0) return;
+    const positions = deliveries.map(({ position }) => position);
+    await releaseLeases(pool, leases.holder(), positions).finally(() => dispatcher.release(deliveries));
+  };
+  return (): void => {
+    if (isRequested) return;
+    isRequested = true;
+    changes.exclusively(requeue).catch((error: unknown) => {
+      isRequested = false;
+      log.warn({ err: error }, 'requeuing deliveries failed, will retry');
+    });
   };
 };

@@ -1,8 +1,7 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { groupBy } from '@cpg/platform';
-import { partitionOf } from '../retention/partitions.ts';
-import { lockedQueue } from '../ingest/enqueue.ts';
-import { deferFailedOrders, lockRunningReplay } from '../replay/replay-rows.ts';
+import { partitionOf } from './partitions.ts';
+import { lockedQueue } from './queue-table.ts';
 
 /** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
  *  them. An unfinished replay of the webhook queues those in its range again. `withTests` includes test deliveries, which
@@ -61,3 +60,35 @@ export const deleteOrders = async (db: Queryable, orderIds: readonly string[], n
 
 const byDay = <Row extends { readonly day: string }>(rows: readonly Row[]) =>
   [...groupBy(rows, ({ day }) => day)].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Locks the unfinished replay of a webhook, and returns its id. */
+const lockRunningReplay = async (db: Queryable, webhookId: string): Promise<string | null> => {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from webhooks.replays where webhook_id = $1 and finished_at is null for update',
+    [webhookId],
+  );
+  return rows[0]?.id ?? null;
+};
+
+/** Defers the orders of failed events that are in the range of a replay, so that they are queued again. An order that
+ *  is partly queued starts again. A step in flight loses its lease: it has read the replay before the change. */
+const deferFailedOrders = (
+  db: Queryable,
+  replayId: string,
+  failed: readonly { readonly day: string; readonly event_id: string }[],
+) =>
+  db.query(
+    `with failed as (
+       select distinct e.order_id from webhooks.events e
+       join unnest($2::date[], $3::text[]) as f (day, id) on e.day = f.day and e.id = f.id
+       join webhooks.replays r on r.id = $1
+       where not e.is_test and e.occurred_at between r.from_at and r.to_at and e.type = any(r.event_types)
+     )
+     update webhooks.replays r set leased_by = null,
+       deferred = r.deferred || array(
+         select f.order_id from failed f
+         where f.order_id <> all(r.deferred) and f.order_id is distinct from r.order_id order by f.order_id),
+       order_place = case when exists (select from failed f where f.order_id = r.order_id) then null else r.order_place end
+     where r.id = $1 and exists (select from failed)`,
+    [replayId, failed.map(({ day }) => day), failed.map(({ event_id }) => event_id)],
+  );

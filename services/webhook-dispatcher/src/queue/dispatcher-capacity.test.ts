@@ -1,6 +1,6 @@
 import { aDelivery } from '../testing/jest-deliveries.ts';
 import { failure, testDispatcher } from '../testing/jest-dispatcher.ts';
-import { CAPACITY } from './capacity.ts';
+import { CAPACITY } from './leased-deliveries.ts';
 import { ENDPOINT_LIMITS } from '../attempts/endpoint.ts';
 
 test('limits concurrent attempts per endpoint', () => {
@@ -40,6 +40,21 @@ test('keeps the slot of an ended attempt until its result is durable', async () 
   expect(sentTo()).toEqual(['a']);
   dispatcher.release(results.map(({ delivery }) => delivery));
   expect(sentTo()).toEqual(['a', 'b']);
+});
+
+test('takes a slot again when a slow attempt ends, until its result is durable', async () => {
+  let atMs = 0;
+  const { dispatcher, end, sentTo } = testDispatcher({
+    nowMs: () => atMs,
+    capacity: { ...CAPACITY, attempts: 2 },
+  });
+  dispatcher.accept(['slow', 'slow2'].map((webhookId) => aDelivery({ webhookId })));
+  atMs = ENDPOINT_LIMITS.slowMs;
+  dispatcher.tick();
+  await end(0);
+  await end(1);
+  dispatcher.accept([aDelivery({ webhookId: 'other' })]);
+  expect(sentTo()).toEqual(['slow', 'slow2']);
 });
 
 test('skips an unhealthy endpoint over its half of the slots', async () => {

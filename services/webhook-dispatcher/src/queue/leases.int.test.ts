@@ -1,7 +1,7 @@
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
 import { log } from '../testing/jest-log.ts';
 import { startLeases } from './leases.ts';
-import { claimReplay, createReplay } from '../replay/replay-rows.ts';
+import { claimReplay, createReplay } from '../replay/replay-table.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import { type Logger, newRequestId } from '@cpg/platform';
-import { lockedQueue } from '../ingest/enqueue.ts';
+import { lockedQueue } from './queue-table.ts';
 
-export const LEASE_MS = 6_000;
+const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
 /** This instance treats its lease as expired this much earlier than the database does, however long the renewal
  *  took. */
@@ -107,3 +107,40 @@ const freeOrphans = (pool: Pool): Promise<number> =>
     );
     return rowCount ?? 0;
   });
+
+/** Runs the changes of this instance's leases one at a time, in the order in which they were requested. */
+export interface LeaseChanges {
+  readonly exclusively: <T>(change: () => Promise<T>) => Promise<T>;
+  /** Releases unknown leases if that is due, and waits for the changes requested before. */
+  readonly reconcile: () => Promise<void>;
+}
+
+/** After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are
+ *  in the database but not in memory, then runs before the next change. So every lease in the database is also in
+ *  memory, which the order of first attempts relies on. A statement that timed out here may still run later:
+ *  `releaseUnknown` also runs every `everyMs`. */
+export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs = LEASE_MS): LeaseChanges => {
+  let last: Promise<unknown> = Promise.resolve();
+  let hasFailed = false;
+  let reconciledAt = performance.now();
+
+  const run = async <T>(change: () => Promise<T>): Promise<T> => {
+    try {
+      if (hasFailed || performance.now() - reconciledAt >= everyMs) {
+        await releaseUnknown();
+        reconciledAt = performance.now();
+      }
+      hasFailed = false;
+      return await change();
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  };
+  const exclusively = <T>(change: () => Promise<T>): Promise<T> => {
+    const done = last.then(() => run(change));
+    last = done.catch(() => {});
+    return done;
+  };
+  return { exclusively, reconcile: () => exclusively(async () => {}) };
+};

@@ -21,7 +21,7 @@ export interface RecorderOptions {
   readonly maxBatch?: number;
 }
 
-/** Records results in batches, one at a time. Retries while the database is unavailable. */
+/** Records results in batches, one at a time, and logs them. Retries while the database is unavailable. */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { onRecorded, gatherMs = 50, enough = 32, maxBatch = 500 } = options;
   let waiting: Result[] = [];
@@ -51,6 +51,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       await writeOrDiscard(results, options);
       writing = 0;
       onRecorded(results);
+      logOutcomes(results, options.log);
     }
     isRunning = false;
     for (const done of flushed) done();
@@ -96,3 +97,30 @@ const writeOrDiscard = async (results: readonly Result[], options: RecorderOptio
     );
   }
 };
+
+/** Writes one log line per result: ids, outcome and reason. Never bodies, signatures or responses. Deliveries that
+ *  succeed are for debugging. */
+export const logOutcomes = (results: readonly Result[], log: Logger): void => {
+  for (const result of results) {
+    const line = lineOf(result);
+    if (result.status === 'delivered') log.debug(line, 'delivered');
+    else if (result.nextAt)
+      log.warn({ ...line, nextAttemptAt: result.nextAt.toISOString() }, 'attempt failed, will retry');
+    else if (result.attempt) log.warn(line, 'delivery failed');
+    else log.info(line, 'delivery failed without an attempt: webhook deleted or body no longer stored');
+  }
+};
+
+const lineOf = ({ delivery, attempt }: Result) => ({
+  deliveryId: delivery.id,
+  webhookId: delivery.webhookId,
+  eventId: delivery.event.id,
+  orderId: delivery.orderId,
+  ...(attempt && {
+    attempt: (delivery.attemptsBefore ?? 0) + delivery.attempts + 1,
+    outcome: attempt.outcome,
+    statusCode: attempt.statusCode,
+    durationMs: attempt.durationMs,
+    reason: attempt.error,
+  }),
+});

@@ -1,8 +1,8 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import type { Result } from '../delivery/delivery.ts';
 import { groupBy } from '@cpg/platform';
-import { partitionOf } from '../retention/partitions.ts';
-import { lockedQueue } from '../ingest/enqueue.ts';
+import { partitionOf } from './partitions.ts';
+import { lockedQueue } from './queue-table.ts';
 
 /** Records results: the attempt, the state of the delivery, its row in the queue, and whether the webhook fails. One
  *  statement and one commit per day of events. Idempotent. Deliveries whose partition retention has dropped only leave

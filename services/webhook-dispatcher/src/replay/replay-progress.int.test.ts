@@ -1,5 +1,5 @@
 import { newId } from '@cpg/platform';
-import { advanceReplay, cancelReplay, claimReplay, createReplay } from './replay-rows.ts';
+import { advanceReplay, cancelReplay, claimReplay, createReplay } from './replay-table.ts';
 import { message } from '../testing/jest-dispatchers.ts';
 import { respond } from '../testing/jest-receiver.ts';
 import { ago, FAST, HOUR_MS, ids, paidOrders, replay, replaySetup } from '../testing/jest-replays.ts';

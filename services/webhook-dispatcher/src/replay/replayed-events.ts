@@ -1,8 +1,8 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import type { RenderedEvent } from '../delivery/render.ts';
-import { eventColumns } from '../queue/stored-events.ts';
+import { eventColumns } from '../ingest/enqueue.ts';
 import { lockOrders } from '../ingest/enqueue.ts';
-import { insertRepeats, removeUnleased, type RepeatedEvent } from './repeats.ts';
+import { insertRepeats, removeUnleased, type RepeatedEvent } from './redelivery.ts';
 
 export interface ReplayedEvents {
   readonly webhookId: string;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@cpg/contracts';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
-import type { History } from './history-client.ts';
-import { dayOf, firstLastingDay, type Partitions, type Retention } from '../retention/partitions.ts';
+import type { History } from './past-events.ts';
+import { dayOf, firstLastingDay, type Partitions, type Retention } from '../queue/partitions.ts';
 import { enqueueReplayedEvents, partitionDayOf } from './replayed-events.ts';
 import {
   addQueuedEvents,
@@ -17,8 +17,8 @@ import {
   postponeReplay,
   type ReplayRequest,
   type ReplayRow,
-} from './replay-rows.ts';
-import { loadReplayBatch } from './replay-batch.ts';
+} from './replay-table.ts';
+import { loadReplayBatch } from './past-events.ts';
 
 export interface Replays {
   /** Resolves once the replay is durable. Null while another replay of the webhook runs. */

@@ -1,7 +1,7 @@
 import type { Webhook } from '../webhooks/webhook.ts';
-import { CAPACITY } from '../queue/capacity.ts';
+import { CAPACITY } from '../queue/leased-deliveries.ts';
 import type { Attempt, Delivery, Result } from '../delivery/delivery.ts';
-import { createDispatcher, type DispatcherOptions } from '../queue/dispatcher.ts';
+import { Dispatcher, type DispatcherOptions } from '../queue/dispatcher.ts';
 import { ENDPOINT_LIMITS } from '../attempts/endpoint.ts';
 import type { Request } from '../attempts/send.ts';
 import { log } from './jest-log.ts';
@@ -23,7 +23,7 @@ export const testDispatcher = (given: Partial<DispatcherOptions> = {}) => {
     isEnabled: !id.includes('disabled'),
     keys: () => [Buffer.alloc(32)],
   });
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     sender: {
       post: (request) => new Promise((end) => sent.push({ request, end })),
       abort: () => sent.forEach(({ end }) => end(null)),

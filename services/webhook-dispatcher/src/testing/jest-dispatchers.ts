@@ -9,7 +9,7 @@ import { createSender } from '../attempts/send.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { deliverEvents } from '../ingest/deliver-events.ts';
 import { sampleEvent } from '../ingest/samples.ts';
-import { DEFAULT_RETENTION } from '../retention/partitions.ts';
+import { DEFAULT_RETENTION } from '../queue/partitions.ts';
 import { openPool } from '../pool.ts';
 import { createDirectory } from '../webhooks/directory.ts';
 import { testHistory } from './jest-history.ts';

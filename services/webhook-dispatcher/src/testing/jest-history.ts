@@ -6,7 +6,7 @@ import {
   type PaymentMessage,
 } from '@cpg/contracts';
 import { groupBy } from '@cpg/platform';
-import type { History } from '../replay/history-client.ts';
+import type { History } from '../replay/past-events.ts';
 
 const PAGE_SIZE = 3;
 

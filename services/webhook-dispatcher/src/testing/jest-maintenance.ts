@@ -1,5 +1,5 @@
-import { maintainOnce, type MaintenanceOptions } from '../retention/maintenance.ts';
-import { createPartitions, DEFAULT_RETENTION } from '../retention/partitions.ts';
+import { maintainOnce, type MaintenanceOptions } from '../maintenance/maintenance.ts';
+import { createPartitions, DEFAULT_RETENTION } from '../queue/partitions.ts';
 import type { Dispatchers } from './jest-dispatchers.ts';
 import { log } from './jest-log.ts';
 

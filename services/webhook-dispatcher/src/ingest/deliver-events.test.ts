@@ -1,4 +1,4 @@
-import { batchCalls } from './batch-calls.ts';
+import { batchCalls } from './deliver-events.ts';
 
 /** A handler whose calls end when the test says so. */
 const manual = () => {

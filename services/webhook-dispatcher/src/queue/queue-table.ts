@@ -1,5 +1,12 @@
+import { groupBy } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
-import { lockedQueue } from '../ingest/enqueue.ts';
+import type { StoredEvent } from '../delivery/delivery.ts';
+
+/** `webhooks.queue where …` for a statement that changes the rows matching `condition`. They are locked by position: in
+ *  the same order as by all other statements (ADR 32). */
+export const lockedQueue = (condition: string, set = ''): string =>
+  `webhooks.queue ${set} where position in (
+     select position from webhooks.queue where ${condition} order by position for update)`;
 
 /** A claimed row of the queue. */
 export interface QueueRow {
@@ -78,6 +85,21 @@ export const claim = async (
     values: [requests.map(({ webhookId }) => webhookId), requests.map(({ limit }) => limit), now, holder, bytes],
   });
   return rows.sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1));
+};
+
+/** The stored events of claimed rows, by id. Events whose partition retention has dropped are missing. */
+export const loadEvents = async (db: Queryable, rows: readonly QueueRow[]): Promise<Map<string, StoredEvent>> => {
+  const events = new Map<string, StoredEvent>();
+  for (const [day, group] of groupBy(rows, (row) => row.day)) {
+    const found = await db.query<{ id: string; occurred_at: Date; sequence: string; body: string }>(
+      'select id, occurred_at, sequence, body from webhooks.events where day = $1 and id = any($2)',
+      [day, [...new Set(group.map((row) => row.event_id))]],
+    );
+    for (const { id, occurred_at, sequence, body } of found.rows) {
+      events.set(id, { id, sequence, occurredMs: occurred_at.getTime(), body: Buffer.from(body) });
+    }
+  }
+  return events;
 };
 
 /** Makes deliveries due that wait longer than their schedule lets them: their times are from before the clock was set

@@ -126,38 +126,6 @@ export const advanceReplay = async (
 export const addQueuedEvents = (db: Queryable, { id }: ClaimedReplay, events: number) =>
   db.query('update webhooks.replays set events = events + $2 where id = $1', [id, events]);
 
-/** Locks the unfinished replay of a webhook, and returns its id. */
-export const lockRunningReplay = async (db: Queryable, webhookId: string): Promise<string | null> => {
-  const { rows } = await db.query<{ id: string }>(
-    'select id from webhooks.replays where webhook_id = $1 and finished_at is null for update',
-    [webhookId],
-  );
-  return rows[0]?.id ?? null;
-};
-
-/** Defers the orders of failed events that are in the range of a replay, so that they are queued again. An order that
- *  is partly queued starts again. A step in flight loses its lease: it has read the replay before the change. */
-export const deferFailedOrders = (
-  db: Queryable,
-  replayId: string,
-  failed: readonly { readonly day: string; readonly event_id: string }[],
-) =>
-  db.query(
-    `with failed as (
-       select distinct e.order_id from webhooks.events e
-       join unnest($2::date[], $3::text[]) as f (day, id) on e.day = f.day and e.id = f.id
-       join webhooks.replays r on r.id = $1
-       where not e.is_test and e.occurred_at between r.from_at and r.to_at and e.type = any(r.event_types)
-     )
-     update webhooks.replays r set leased_by = null,
-       deferred = r.deferred || array(
-         select f.order_id from failed f
-         where f.order_id <> all(r.deferred) and f.order_id is distinct from r.order_id order by f.order_id),
-       order_place = case when exists (select from failed f where f.order_id = r.order_id) then null else r.order_place end
-     where r.id = $1 and exists (select from failed)`,
-    [replayId, failed.map(({ day }) => day), failed.map(({ event_id }) => event_id)],
-  );
-
 /** Ends a step without progress: the next one starts at `until` or later. */
 export const postponeReplay = (
   db: Queryable,

@@ -1,5 +1,4 @@
-import { type Pool, transaction } from '@cpg/platform/postgres';
-import { removeCountsBefore } from './delivery-counts.ts';
+import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
 
 /** How many days rows are kept. */
 export interface Retention {
@@ -109,4 +108,22 @@ const partitionsOf = async (pool: Pool) => {
      order by child.relname`,
   );
   return rows;
+};
+
+/** Removes the counts of days before `oldestDay`. `drop` drops their partitions meanwhile: between the counts, of which
+ *  there are many, and the changes that the last statements before the drop made. Runs in a transaction. */
+export const removeCountsBefore = async (
+  db: Queryable,
+  oldestDay: string,
+  drop: () => Promise<unknown>,
+): Promise<void> => {
+  await db.query('set local statement_timeout = 0');
+  // No change of these days is moved meanwhile.
+  await db.query("select pg_advisory_xact_lock('webhooks.delivery_count_spans'::regclass::bigint)");
+  const remove = (table: string) =>
+    db.query(withoutTimeout(`delete from webhooks.${table} where day < $1`, [oldestDay]));
+  await remove('delivery_count_spans');
+  await drop();
+  await remove('delivery_count_changes');
+  await remove('uncounted_days');
 };

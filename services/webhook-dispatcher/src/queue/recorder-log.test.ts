@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { aDelivery } from '../testing/jest-deliveries.ts';
 import type { Attempt, Result } from '../delivery/delivery.ts';
-import { createOutcomeLog } from './outcome-log.ts';
+import { logOutcomes } from './recorder.ts';
 
 const delivery = aDelivery({ attempts: 1, attemptsBefore: 3 });
 const about = {
@@ -23,7 +23,7 @@ const written = (result: Omit<Result, 'delivery'>, level = 'info'): unknown[] =>
   const lines: unknown[] = [];
   const base = { level, base: null, timestamp: false, formatters: { level: (label: string) => ({ level: label }) } };
   const log = pino(base, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  createOutcomeLog(log)([{ delivery, ...result }]);
+  logOutcomes([{ delivery, ...result }], log);
   return lines;
 };
 

@@ -1,4 +1,4 @@
-import { DEFAULT_RETENTION } from './partitions.ts';
+import { DEFAULT_RETENTION } from '../queue/partitions.ts';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { inDays, maintainAt } from '../testing/jest-maintenance.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';

@@ -1,7 +1,8 @@
 import { transaction } from '@cpg/platform/postgres';
 import { newId } from '@cpg/platform';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
-import { countDeliveries, removeCountsBefore } from './delivery-counts.ts';
+import { countDeliveries } from './delivery-counts.ts';
+import { removeCountsBefore } from '../queue/partitions.ts';
 
 const DAYS = ['2026-01-30', '2026-01-31'] as const;
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
 import { longestWaits, type Schedule } from '../delivery/schedule.ts';
-import { pullForward } from '../queue/claim.ts';
-import type { Partitions, Retention } from './partitions.ts';
+import { pullForward } from '../queue/queue-table.ts';
+import type { Partitions, Retention } from '../queue/partitions.ts';
 import type { Directory } from '../webhooks/directory.ts';
 
 export interface MaintenanceOptions {

@@ -1,4 +1,4 @@
-import { createLeaseChanges } from './lease-changes.ts';
+import { createLeaseChanges } from './leases.ts';
 
 test('runs changes one at a time, in the order of their requests', async () => {
   const seen: string[] = [];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
+import { type Pool, transaction, withoutTimeout } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
 
 const EVERY_MS = 1_000;
@@ -40,22 +40,4 @@ const countOneDay = async (pool: Pool): Promise<void> => {
     await db.query(withoutTimeout('select webhooks.correct_delivery_counts($1)', [uncounted.day]));
     await db.query('delete from webhooks.uncounted_days where day = $1', [uncounted.day]);
   });
-};
-
-/** Removes the counts of days before `oldestDay`. `drop` drops their partitions meanwhile: between the counts, of which
- *  there are many, and the changes that the last statements before the drop made. Runs in a transaction. */
-export const removeCountsBefore = async (
-  db: Queryable,
-  oldestDay: string,
-  drop: () => Promise<unknown>,
-): Promise<void> => {
-  await db.query('set local statement_timeout = 0');
-  // No change of these days is moved meanwhile.
-  await db.query("select pg_advisory_xact_lock('webhooks.delivery_count_spans'::regclass::bigint)");
-  const remove = (table: string) =>
-    db.query(withoutTimeout(`delete from webhooks.${table} where day < $1`, [oldestDay]));
-  await remove('delivery_count_spans');
-  await drop();
-  await remove('delivery_count_changes');
-  await remove('uncounted_days');
 };
