@@ -17,7 +17,7 @@ const textWith = async (query: () => Promise<never>) => {
 test('shows the other metrics while PostgreSQL is unavailable', async () => {
   const stopped = Object.assign(new Error('the database system is shutting down'), { code: '57P03' });
   const text = await textWith(() => Promise.reject(stopped));
-  expect(text).toMatch(/^webhook_deliveries_held 3$/m);
+  expect(text).toMatch(/^webhook_deliveries_leased 3$/m);
   expect(text).toMatch(/^webhook_deliveries_due Nan$/im);
   expect(text).toMatch(/^webhook_oldest_due_age_seconds Nan$/im);
 });
@@ -43,7 +43,7 @@ const open = (index: number): EndpointReport => ({
   state: 'open',
   openForMs: index * 1_000,
 });
-const seriesIn = (text: string) => text.split('\n').filter((line) => line.startsWith('webhook_endpoint_held_seconds{'));
+const seriesIn = (text: string) => text.split('\n').filter((line) => line.startsWith('webhook_endpoint_open_seconds{'));
 
 test('counts endpoints by state, and names only those whose circuit breaker is open', async () => {
   const registry = registryOf(() => [
@@ -52,9 +52,9 @@ test('counts endpoints by state, and names only those whose circuit breaker is o
     open(30),
   ]);
   const text = await registry.metrics();
-  for (const [state, count] of Object.entries({ sound: 1, slow: 0, failing: 1, probed: 0, held: 1 }))
+  for (const [state, count] of Object.entries({ healthy: 1, slow: 0, failing: 1, 'half-open': 0, open: 1 }))
     expect(text).toContain(`webhook_endpoints{state="${state}"} ${count}\n`);
-  expect(seriesIn(text)).toEqual(['webhook_endpoint_held_seconds{webhook_id="whk_30"} 30']);
+  expect(seriesIn(text)).toEqual(['webhook_endpoint_open_seconds{webhook_id="whk_30"} 30']);
 });
 
 test('names at most a hundred open endpoints, and none that has closed', async () => {

@@ -2,7 +2,7 @@ import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres
 import { counterMetric } from '@cpg/platform';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
-import type { EndpointReport, EndpointState } from './attempts/endpoint.ts';
+import { ENDPOINT_STATES, type EndpointReport } from './attempts/endpoint.ts';
 import { countDue } from './queue/queue-table.ts';
 
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -14,15 +14,6 @@ const UNKNOWN = { due: NaN, oldestDueAt: new Date(NaN) };
 
 /** How many open endpoints get a series of their own, so that an outage of many does not overload Prometheus. */
 const MAX_OPEN_SERIES = 100;
-
-/** The values of the label `state` of `webhook_endpoints`. */
-const STATE_LABELS: Record<EndpointState, string> = {
-  healthy: 'sound',
-  slow: 'slow',
-  failing: 'failing',
-  'half-open': 'probed',
-  open: 'held',
-};
 
 export interface MetricsOptions {
   readonly registry: Registry;
@@ -105,7 +96,7 @@ const addQueueMetrics = (registry: Registry, db: Queryable, now: () => Date): vo
 };
 
 const addInstanceMetrics = (registry: Registry, counts: MetricsOptions['counts']): void => {
-  addGauge(registry, 'webhook_deliveries_held', 'Deliveries leased to this instance', () => counts().leased);
+  addGauge(registry, 'webhook_deliveries_leased', 'Deliveries leased to this instance', () => counts().leased);
   addGauge(registry, 'webhook_attempts_in_flight', 'Attempts in flight', () => counts().inFlight);
   addGauge(
     registry,
@@ -119,17 +110,16 @@ const addInstanceMetrics = (registry: Registry, counts: MetricsOptions['counts']
 const addEndpointMetrics = (registry: Registry, endpoints: () => readonly EndpointReport[]): void => {
   new Gauge({
     name: 'webhook_endpoints',
-    help: 'Endpoints that this instance has in memory, by state; held: circuit breaker open, probed: half-open',
+    help: 'Endpoints that this instance has in memory, by state; open and half-open: of the circuit breaker',
     labelNames: ['state'] as const,
     registers: [registry],
     collect() {
       const states = endpoints().map(({ state }) => state);
-      for (const [state, label] of Object.entries(STATE_LABELS))
-        this.set({ state: label }, states.filter((other) => other === state).length);
+      for (const state of ENDPOINT_STATES) this.set({ state }, states.filter((other) => other === state).length);
     },
   });
   new Gauge({
-    name: 'webhook_endpoint_held_seconds',
+    name: 'webhook_endpoint_open_seconds',
     help: `Time until an open circuit breaker lets an attempt through; the ${MAX_OPEN_SERIES} longest`,
     labelNames: ['webhook_id'] as const,
     registers: [registry],

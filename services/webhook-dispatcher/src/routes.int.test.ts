@@ -150,5 +150,5 @@ test('the metrics count due deliveries and attempts by outcome', async () => {
   expect(text).toMatch(/^webhook_attempts_total\{outcome="delivered"\} 1$/m);
   expect(text).toMatch(/^webhook_attempts_in_flight 0$/m);
   expect(text).toMatch(/^webhook_deliveries_ended_total\{status="delivered"\} 1$/m);
-  expect(text).toMatch(/^webhook_endpoints\{state="sound"\} 1$/m);
+  expect(text).toMatch(/^webhook_endpoints\{state="healthy"\} 1$/m);
 });

@@ -27,7 +27,8 @@ export const ENDPOINT_LIMITS: EndpointLimits = {
 
 /** `healthy`: answers promptly. `slow`: an attempt runs longer than `slowMs`. `failing`: the last attempt failed.
  *  `half-open` and `open`: see the circuit breaker. */
-export type EndpointState = 'healthy' | 'slow' | 'failing' | 'half-open' | 'open';
+export const ENDPOINT_STATES = ['healthy', 'slow', 'failing', 'half-open', 'open'] as const;
+type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 export interface EndpointReport {
   readonly webhookId: string;
