@@ -46,7 +46,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'packages/platform/src/clock/wall-clock.ts',
+      'packages/platform/src/clock/own-clocks.ts',
       // Published without dependencies.
       'packages/webhook-verifier/src/verify.ts',
       // The monotonic clock of a browser stands still while its device sleeps.

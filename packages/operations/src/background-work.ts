@@ -15,9 +15,9 @@ import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/
 import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
-import { requireEnvironment, requireOwnStore } from './own-store.ts';
-import { isCurrent, rebuildOutdated } from './rebuild-outdated.ts';
-import { requireStoredScales } from './stored-scales.ts';
+import { requireEnvironment, requireOwnStore } from './service/own-store.ts';
+import { isCurrent, rebuildOutdated } from './read-models/rebuild-outdated.ts';
+import { requireStoredScales } from './service/stored-scales.ts';
 
 interface Stoppable {
   readonly stop: () => Promise<void>;

@@ -1,8 +1,13 @@
-export { type OwnCommandContext, runAdminCommand } from './admin-command.ts';
-export { recordScale, requireConfiguredScale, requireRecordedScales, WrongScaleError } from './currency-scales.ts';
-export { runEnvironmentCommand } from './environment-command.ts';
+export { type OwnCommandContext, runAdminCommand } from './commands/admin-command.ts';
+export { runEnvironmentCommand } from './commands/environment-command.ts';
 export { startEventSourcedService } from './event-sourced-service.ts';
 export { internalApp, type InternalAppOptions } from './internal-app.ts';
-export { rebuild } from './rebuild.ts';
-export { recount, verifyCounts } from './verify-counts.ts';
-export { verify } from './verify.ts';
+export { rebuild } from './read-models/rebuild.ts';
+export { recount, verifyCounts } from './read-models/verify-counts.ts';
+export { verify } from './read-models/verify.ts';
+export {
+  recordScale,
+  requireConfiguredScale,
+  requireRecordedScales,
+  WrongScaleError,
+} from './service/currency-scales.ts';

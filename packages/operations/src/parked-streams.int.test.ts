@@ -10,7 +10,7 @@ import type { Publisher } from '@cpg/platform/kafka';
 import { createPool } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-import { rebuild } from './rebuild.ts';
+import { rebuild } from './read-models/rebuild.ts';
 import { startTallies } from '../../event-sourcing/src/testing/jest-tallies.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });

@@ -1,6 +1,6 @@
 import { shardOf } from '@cpg/event-sourcing';
 import { ORDERS, startShardedTallies, until } from '../../event-sourcing/src/testing/jest-shards.ts';
-import { verify } from './verify.ts';
+import { verify } from './read-models/verify.ts';
 
 let service: Awaited<ReturnType<typeof startShardedTallies>>;
 beforeEach(async () => {

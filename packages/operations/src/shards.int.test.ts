@@ -1,4 +1,4 @@
-import { identifyStore } from './own-store.ts';
+import { identifyStore } from './service/own-store.ts';
 import { republish } from './reconcile/republish.ts';
 import { startShardedTallies, ORDERS, until } from '../../event-sourcing/src/testing/jest-shards.ts';
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { ID_PREFIXES } from '@cpg/contracts';
-import { wallClock } from './clock/wall-clock.ts';
+import { wallClock } from './clock/own-clocks.ts';
 import { monotonicFactory } from 'ulid';
 
 const randomBytes = Buffer.alloc(4_096);

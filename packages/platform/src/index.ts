@@ -5,9 +5,9 @@ export {
   type OtherClock,
   type OwnClocks,
   steadyNowMs,
-} from './clock/guard.ts';
+} from './clock/clock-guard.ts';
 export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
-export { wallClock, wallClockMs } from './clock/wall-clock.ts';
+export { wallClock, wallClockMs } from './clock/own-clocks.ts';
 export { CommaSeparatedList } from './config/comma-separated-list.ts';
 export {
   AddressList,
@@ -27,7 +27,7 @@ export { type SecretBox, secretBox, webhookRow } from './config/secret-box.ts';
 export { isGuessable, Secret, SecretList } from './config/secrets.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { groupBy } from './group-by.ts';
-export { allowedCallers } from './http/allowed-callers.ts';
+export { allowedCallers } from './testing/allowed-callers.ts';
 export { parsePositiveAmount } from './http/amount.ts';
 export type { AnyApp } from './http/any-app.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
@@ -37,15 +37,15 @@ export { onDrain } from './http/drain.ts';
 export { healthRoutes, type ReadinessChecks } from './http/health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
 export { type InternalClient, internalClient } from './http/internal-client.ts';
-export { createStartGate, type StartGate, waitForStartGate } from './http/start-gate.ts';
+export { createStartGate, type StartGate, waitForStartGate } from './start/start-gate.ts';
 export { describeIssue, validationDetails } from './http/validation-messages.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
-export { refuseAfterDeadline } from './load/deadline.ts';
+export { refuseAfterDeadline } from './http/deadline.ts';
 export type { LoadClass, LoadLimits } from './load/load-class.ts';
 export { refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './log/logger.ts';
-export { createServiceLog } from './log/service-log.ts';
+export { createServiceLog } from './outages/service-log.ts';
 export { printable, writeErrorLine, writeFailure, writeLine } from './log/write-line.ts';
 export {
   computedMetric,
@@ -65,5 +65,5 @@ export { createOutages, type Outages } from './outages/outages.ts';
 export { retry, type RetryOptions, untilBack, type Wait } from './outages/retry.ts';
 export { untilAborted } from './outages/until-aborted.ts';
 export { withTimeout, withTimeoutSignal } from './outages/with-timeout.ts';
-export { runService } from './shutdown.ts';
-export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
+export { runService } from './start/run-service.ts';
+export { createStartupTasks, type StartupTasks } from './start/startup-tasks.ts';

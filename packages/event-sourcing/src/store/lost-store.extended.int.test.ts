@@ -1,4 +1,4 @@
-import { loseStore } from './testing/jest-lost-store.ts';
+import { loseStore } from '../testing/jest-lost-store.ts';
 
 test.each([
   ['esdb+discover:', 300],

@@ -1,7 +1,7 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/platform/postgres';
 import { checkEventStore, connectEventStore } from './connect.ts';
-import { loseStore } from './testing/jest-lost-store.ts';
+import { loseStore } from '../testing/jest-lost-store.ts';
 
 test('a store found by gossip is written and followed again after its return', async () => {
   const { writtenMs, receivedMs } = await loseStore('esdb+discover:', 1_500);

@@ -6,7 +6,7 @@ import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/platform/postgres';
 import { createServiceLog } from '@cpg/platform';
 import { openEventStore } from './open.ts';
-import { certificates } from './testing/jest-certificates.ts';
+import { certificates } from '../testing/jest-certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
 const authority = join(folder, 'authority.pem');

@@ -5,7 +5,7 @@ import { createLogger } from '@cpg/platform';
 import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';
 import { openEventStore } from './open.ts';
-import { note } from './testing/jest-lost-store.ts';
+import { note } from '../testing/jest-lost-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let database: Awaited<ReturnType<typeof testDatabase>>;

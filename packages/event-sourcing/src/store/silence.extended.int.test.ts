@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { checkEventStore, connectEventStore } from './connect.ts';
-import { stateAt } from './state-at.ts';
+import { stateAt } from '../aggregate/state-at.ts';
 import { append } from './append.ts';
 import { eventsOf, readStream } from './stream.ts';
 

@@ -4,8 +4,8 @@ import type { Publisher } from '@cpg/platform/kafka';
 import { createPool } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-import { startProjection } from '../projection/projection.ts';
-import { startRelay } from '../relay/relay.ts';
+import { startProjection } from '../followers/projection.ts';
+import { startRelay } from '../followers/relay.ts';
 import { startTallies } from './jest-tallies.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });

@@ -6,7 +6,7 @@ import { connectEventStore } from '../store/connect.ts';
 import { createPool, migrate, type Queryable, testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
 import { jsonEvent } from '@eventstore/db-client';
-import type { Projection } from '../projection/projection.ts';
+import type { Projection } from '../followers/projection.ts';
 
 const MIGRATION = `
 create table tallies (id text primary key, n int not null, revision bigint not null, deleted boolean not null default false, seen_by text);

@@ -3,7 +3,7 @@ import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import { readTopic } from '@cpg/platform/kafka';
 import type { Kafka } from 'kafkajs';
 import { type Projection, tablesOf } from '@cpg/event-sourcing';
-import type { ShadowTables } from '../shadow-table.ts';
+import type { ShadowTables } from '../read-models/shadow-tables.ts';
 import type { GoneList } from './gone-list.ts';
 import type { StoreEvents } from './store-events.ts';
 

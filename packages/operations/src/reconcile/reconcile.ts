@@ -14,9 +14,9 @@ import {
 } from '@cpg/event-sourcing';
 import { type Environment, type Pool, stampsOf, transaction } from '@cpg/platform/postgres';
 import type { Kafka } from 'kafkajs';
-import { identifyStore } from '../own-store.ts';
-import { rebuild } from '../rebuild.ts';
-import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../shadow-table.ts';
+import { identifyStore } from '../service/own-store.ts';
+import { rebuild } from '../read-models/rebuild.ts';
+import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../read-models/shadow-tables.ts';
 import { DELIVERIES, findGoneDeliveries, findGoneMessages, findGoneRows } from './find-gone.ts';
 import { type GoneList, goneList } from './gone-list.ts';
 import { readStoreEvents } from './store-events.ts';

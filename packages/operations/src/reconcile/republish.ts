@@ -11,7 +11,7 @@ import {
 } from '@cpg/event-sourcing';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { ProjectionError } from '../shadow-table.ts';
+import { ProjectionError } from '../read-models/shadow-tables.ts';
 
 export interface RepublishOptions {
   readonly client: EventStoreDBClient;

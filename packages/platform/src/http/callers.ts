@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { AppError, INTERNAL_HEADERS } from '@cpg/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { AnyApp } from './any-app.ts';
-import { obeyCallersDeadline } from '../load/deadline.ts';
+import { obeyCallersDeadline } from './deadline.ts';
 
 /** A process that calls a service. `admin` is the command line of operators. */
 export type Caller = 'gateway' | 'orders' | 'payments' | 'webhook-dispatcher' | 'admin';

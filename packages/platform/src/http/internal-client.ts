@@ -2,7 +2,7 @@ import { AppError, ERROR_CODES, ErrorBody, type ErrorCode, INTERNAL_HEADERS, out
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { type CallContext, contextHeaders } from './call-context.ts';
-import { refuseAfterDeadline } from '../load/deadline.ts';
+import { refuseAfterDeadline } from './deadline.ts';
 import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retryingSender } from './internal-retry.ts';
 
 export interface InternalClient {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createServiceLog } from '../log/service-log.ts';
+import { createServiceLog } from '../outages/service-log.ts';
 import { createKafka } from './create-kafka.ts';
 import { KAFKA, kafkaDependency } from './outage.ts';
 

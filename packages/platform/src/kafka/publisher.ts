@@ -1,5 +1,5 @@
 import type { DomainMessage } from '@cpg/contracts';
-import { wallClockMs } from '../clock/wall-clock.ts';
+import { wallClockMs } from '../clock/own-clocks.ts';
 import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
 /** A message to publish: its JSON text, and the attributes of which its record is made. The order is its key. */

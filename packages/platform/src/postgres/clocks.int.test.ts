@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createLogger } from '../log/logger.ts';
-import type { OtherClock, OwnClocks } from '../clock/guard.ts';
+import type { OtherClock, OwnClocks } from '../clock/clock-guard.ts';
 import { databaseClocks } from './clocks.ts';
 import { migrate } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';

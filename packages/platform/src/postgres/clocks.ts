@@ -1,5 +1,5 @@
 import { type Bounds, LIMIT_MS } from '../clock/verdict.ts';
-import type { ClockGuardOptions, OtherClock, OwnClocks } from '../clock/guard.ts';
+import type { ClockGuardOptions, OtherClock, OwnClocks } from '../clock/clock-guard.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Queryable } from './pool.ts';
 

@@ -1,4 +1,4 @@
-import { createServiceLog } from '../log/service-log.ts';
+import { createServiceLog } from '../outages/service-log.ts';
 import { databaseDependency, POSTGRES } from './outage.ts';
 import { createPool } from './pool.ts';
 

@@ -1,0 +1,227 @@
+import { AppError } from '@cpg/contracts';
+import type { Decider } from '../decider.ts';
+import { type CallContext, refuseAfterDeadline } from '@cpg/platform';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { z } from 'zod';
+import { chainEvents } from '../store/chain-events.ts';
+import { type DomainEvent, genesisHash, type Idempotency, type Recorded } from '../store/recorded.ts';
+import type { RecentEvents } from './recent-events.ts';
+import { serialByKey } from './serial-by-key.ts';
+import { estimateBytes, streamCache } from './stream-cache.ts';
+import { append } from '../store/append.ts';
+import { eachEvent } from '../store/stream.ts';
+import { evolveRecorded } from './evolve-recorded.ts';
+
+/** A stream folded up to its newest event. For an empty stream `revision` is -1 and `hash` the genesis hash. */
+export interface LoadedStream<State> {
+  readonly state: State;
+  readonly revision: number;
+  readonly hash: string;
+}
+
+export interface HandledCommand<State, E extends DomainEvent> extends LoadedStream<State> {
+  /** The events that the command caused. Empty when it changed nothing. */
+  readonly events: Recorded<E>[];
+}
+
+export interface HandleOptions {
+  /** Id of the event that caused the command. Defaults to the id of the request. */
+  readonly causationId?: string | undefined;
+  /** The stream is probably new: skips the first read. */
+  readonly fresh?: boolean;
+  /** For a command that is not idempotent by itself: once the request has recorded an event on the stream, the command
+   *  changes nothing. A caller can then repeat it with the same request id after a lost answer. */
+  readonly oncePerRequest?: boolean;
+  /** Runs right before each attempt to append. When it throws, that attempt is not sent. */
+  readonly beforeAppend?: (() => void) | undefined;
+  /** For the metadata of the first event that the command causes. */
+  readonly idempotency?: Idempotency | undefined;
+}
+
+export interface CommandHandler<State, Command, E extends DomainEvent> {
+  /** Loads the state, decides, and appends the new events with the expected revision. On a conflict it decides again on
+   *  the new state. Resolves once the events are durable. Throws the refusal of `decide`; `not_found` for a tombstoned
+   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded;
+   *  `overloaded` when the deadline passed before the append; `outcome_unknown`; UnreadableEventError. */
+  readonly handle: (
+    id: string,
+    command: Command,
+    context: CallContext,
+    options?: HandleOptions,
+  ) => Promise<HandledCommand<State, E>>;
+  /** The stream from the cache, which may be out of date, or else from the event store. Throws `not_found` when it was
+   *  tombstoned. */
+  readonly load: (id: string) => Promise<LoadedStream<State>>;
+  /** Removes a stream from the cache: after it was tombstoned, or before a `load` that must be up to date. */
+  readonly evict: (id: string) => void;
+}
+
+export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
+  readonly client: EventStoreDBClient;
+  readonly decider: Decider<State, Command, E>;
+  /** Parses recorded events, including those of earlier and later versions. */
+  readonly schema: z.ZodType<E>;
+  /** Validates new events before they are appended. An invalid one is a bug; then nothing is appended. */
+  readonly newEvent: z.ZodType<E>;
+  readonly streamOf: (id: string) => string;
+  /** Gets the events that the handler appends. */
+  readonly recent?: RecentEvents<State, E> | undefined;
+}
+
+interface CachedStream<State> extends LoadedStream<State> {
+  /** The requests that caused its newest events. */
+  readonly requestIds: readonly string[];
+}
+
+const MAX_ATTEMPTS = 12;
+/** A repeat follows its first attempt within seconds. */
+const REMEMBERED_REQUESTS = 1_000;
+
+const withRequest = (requestIds: readonly string[], requestId: string): readonly string[] =>
+  requestIds.at(-1) === requestId ? requestIds : [...requestIds.slice(1 - REMEMBERED_REQUESTS), requestId];
+
+export const commandHandler = <State, Command, E extends DomainEvent>({
+  client,
+  decider,
+  schema,
+  newEvent,
+  streamOf,
+  recent,
+}: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
+  const { empty, readOn } = streamLoader({ client, decider, schema });
+  const eventsOf = eventMaker({ decider, newEvent });
+  // A stale entry does no harm: the append fails on the expected revision.
+  const cache = streamCache<CachedStream<State>>();
+  const serially = serialByKey();
+
+  const handle = async (
+    stream: string,
+    command: Command,
+    context: CallContext,
+    {
+      causationId = context.requestId,
+      fresh = false,
+      oncePerRequest = false,
+      beforeAppend,
+      idempotency,
+    }: HandleOptions,
+  ): Promise<HandledCommand<State, E>> => {
+    // What is known of the stream: only the events after it are read.
+    let known = empty(stream);
+    let wasSent = false;
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const cached = cache.get(stream);
+      const before = cached ?? (fresh && attempt === 1 ? known : await readOn(stream, known));
+      known = before;
+      const isRepeated = oncePerRequest && before.requestIds.includes(context.requestId);
+      const decide = cached ? withoutRefusal(decider) : decider.decide;
+      const decided = isRepeated ? [] : decide(command, before.state);
+      if (cached && decided.length === 0) {
+        // A cached state may be stale: only the recorded one refuses, or shows that nothing changes.
+        cache.delete(stream);
+        continue;
+      }
+      if (decided.length === 0) {
+        cache.set(stream, before);
+        return { ...before, events: [] };
+      }
+      const { events, states, after } = eventsOf(decided, stream, before, context, { causationId, idempotency });
+      // Not after a conflict: it can be that of an append whose answer was lost.
+      if (!wasSent) refuseAfterDeadline(context);
+      wasSent = true;
+      cache.delete(stream);
+      const result = await append(client, stream, events, before.revision, beforeAppend);
+      if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
+      if (result === 'conflict') continue;
+      const bytes = estimateBytes(after);
+      cache.set(stream, after, { size: bytes });
+      events.forEach((recorded, index) => recent?.add({ recorded, state: states[index]! }, bytes));
+      return { ...after, events };
+    }
+    throw new AppError('concurrent_update', 'too many concurrent changes: try again');
+  };
+
+  return {
+    handle: (id, command, context, options = {}) => {
+      const stream = streamOf(id);
+      return serially(stream, () => handle(stream, command, context, options));
+    },
+    load: async (id) => {
+      const stream = streamOf(id);
+      return cache.get(stream) ?? (await readOn(stream, empty(stream)));
+    },
+    evict: (id) => void cache.delete(streamOf(id)),
+  };
+};
+
+/** Decides; no events also when the command is refused. */
+const withoutRefusal =
+  <State, Command, E>({ decide }: Pick<Decider<State, Command, E>, 'decide'>) =>
+  (command: Command, state: State): E[] => {
+    try {
+      return decide(command, state);
+    } catch {
+      return [];
+    }
+  };
+
+/** Makes the events to append, the state after each, and the stream after all. Throws if an event is invalid. */
+const eventMaker =
+  <State, Command, E extends DomainEvent>({
+    decider,
+    newEvent,
+  }: Pick<CommandHandlerOptions<State, Command, E>, 'decider' | 'newEvent'>) =>
+  (
+    decided: readonly E[],
+    stream: string,
+    before: CachedStream<State>,
+    context: CallContext,
+    chaining: Parameters<typeof chainEvents>[4],
+  ) => {
+    for (const event of decided) newEvent.parse(event);
+    const events = chainEvents(decided, stream, before, context, chaining);
+    // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
+    const states = statesAfter(decider, before.state, decided);
+    const { revision, metadata } = events.at(-1)!;
+    const requestIds = withRequest(before.requestIds, context.requestId);
+    return { events, states, after: { state: states.at(-1)!, revision, hash: metadata.hash, requestIds } };
+  };
+
+/** The state after each of `events`. */
+const statesAfter = <State, E>(
+  { evolve }: Pick<Decider<State, never, E>, 'evolve'>,
+  initial: State,
+  events: readonly E[],
+): State[] => {
+  let state = initial;
+  return events.map((event) => (state = evolve(state, event)));
+};
+
+const streamLoader = <State, Command, E extends DomainEvent>({
+  client,
+  decider,
+  schema,
+}: Pick<CommandHandlerOptions<State, Command, E>, 'client' | 'decider' | 'schema'>) => {
+  const empty = (stream: string): CachedStream<State> => ({
+    state: decider.initial,
+    revision: -1,
+    hash: genesisHash(stream),
+    requestIds: [],
+  });
+  return {
+    empty,
+    /** The recorded stream, of which `known` are the first events. */
+    readOn: async (stream: string, known: CachedStream<State>): Promise<CachedStream<State>> => {
+      let loaded = known;
+      const fold = (recorded: Recorded<E>) => {
+        const { revision, metadata } = recorded;
+        const { hash, requestId } = metadata;
+        const state = evolveRecorded(decider, loaded.state, recorded);
+        loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
+      };
+      const exists = await eachEvent(client, stream, schema, fold, { fromRevision: known.revision + 1 });
+      if (!exists) throw new AppError('not_found', 'the resource was deleted');
+      return loaded;
+    },
+  };
+};

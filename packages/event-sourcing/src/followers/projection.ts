@@ -1,0 +1,94 @@
+import { type Queryable, transaction } from '@cpg/platform/postgres';
+import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import type { LeaderSubscription } from '../subscriptions/leader-subscription.ts';
+import { type ShardedOptions, subscribeInShards } from '../subscriptions/sharded-subscription.ts';
+import type { OrderOf } from '../subscriptions/shards.ts';
+
+/** Tables built from the log alone, so that they can be rebuilt at any time. */
+export interface Projection {
+  readonly schema: string;
+  /** Names its checkpoint and its leader role in the schema. `projection`, the first one of a service, by default. */
+  readonly name?: string;
+  /** Tables in `schema`; the primary key of each is `id`. */
+  readonly tables: readonly [string, ...string[]];
+  /** Tables in `schema` in which triggers of `tables` count rows (ADR 16). */
+  readonly counts?: readonly CountTable[];
+  /** Increment it when the same events result in other rows. The service then rebuilds its tables. */
+  readonly version: number;
+  /** Prefixes of the streams it is built from. */
+  readonly prefixes: string[];
+  /** The order of an event, which decides its shard. Default: streams are named after their orders. */
+  readonly orderOf?: OrderOf;
+  /** Whether its rows depend on the sequence of events of several orders. Then it is never split. */
+  readonly isWhole?: boolean;
+  /** Columns that hold leases or the like. They are not built from the log, so `verify` ignores them. */
+  readonly transientColumns: readonly string[];
+  /** Keeps what must not be forgotten of the rows, before they are made anew from an event store that lacks events. */
+  readonly keepRows?: (db: Queryable) => Promise<void>;
+  /** Writes events to the tables in `schema`, which may be a shadow schema. Idempotent, whatever state the rows are
+   *  in. */
+  readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], schema: string) => Promise<void>;
+}
+
+/** A table in which triggers count the rows of another one: `n` by merchant, day in UTC, and `keys`. The day -infinity
+ *  has the sum of all days. */
+export interface CountTable {
+  readonly name: string;
+  /** The table whose rows it counts. */
+  readonly of: string;
+  readonly keys: readonly string[];
+  /** The condition on the rows that are counted. */
+  readonly where?: string;
+}
+
+/** The qualified names of the tables of a projection. */
+export const tablesOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string[] =>
+  tables.map((table) => `${schema}.${table}`);
+
+export const FIRST_PROJECTION = 'projection';
+
+/** Names a projection in messages and locks: by its first table. */
+export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
+
+export interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderOf'> {
+  readonly projection: Projection;
+  /** Runs on each batch before it is projected. Must be idempotent. */
+  readonly beforeProjecting?: (events: AllStreamResolvedEvent[]) => Promise<void>;
+}
+
+// No caller waits for this projection: the service that appended an event has already written the row.
+const pauseAfter = (workedMs: number): number => 250 - workedMs;
+
+/** Projects events whose rows were not written when they were appended, for example after a crash. Rows and checkpoint
+ *  commit together. */
+export const startProjection = ({
+  projection,
+  beforeProjecting,
+  ...options
+}: ProjectionOptions): LeaderSubscription => {
+  const { schema, prefixes, orderOf, isWhole, name = FIRST_PROJECTION } = projection;
+  return subscribeInShards(
+    {
+      pauseMs: pauseAfter,
+      ...options,
+      schema,
+      prefixes,
+      name,
+      ...(orderOf && { orderOf }),
+      ...(isWhole && { shards: 1 }),
+    },
+    () => ({
+      handle: async (events, position, checkpoint) => {
+        await beforeProjecting?.(events);
+        await transaction(options.pool, async (db) => {
+          await projection.apply(db, events, schema);
+          await checkpoint.save(db, position);
+        });
+      },
+      handleParked: async (event) => {
+        await beforeProjecting?.([event]);
+        await transaction(options.pool, (db) => projection.apply(db, [event], schema));
+      },
+    }),
+  );
+};
