@@ -16,7 +16,7 @@ import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/plat
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
 import { requireEnvironment, requireOwnStore } from './service/own-store.ts';
-import { isCurrent, rebuildOutdated } from './read-models/rebuild-outdated.ts';
+import { isCurrent, rebuildOutdated } from './read-models/rebuild.ts';
 import { requireStoredScales } from './service/stored-scales.ts';
 
 interface Stoppable {

@@ -3,8 +3,7 @@ export { runEnvironmentCommand } from './commands/environment-command.ts';
 export { startEventSourcedService } from './event-sourced-service.ts';
 export { internalApp, type InternalAppOptions } from './internal-app.ts';
 export { rebuild } from './read-models/rebuild.ts';
-export { recount, verifyCounts } from './read-models/verify-counts.ts';
-export { verify } from './read-models/verify.ts';
+export { recount, verify, verifyCounts } from './read-models/verify.ts';
 export {
   recordScale,
   requireConfiguredScale,

@@ -1,5 +1,5 @@
 import { identifyStore } from './service/own-store.ts';
-import { republish } from './reconcile/republish.ts';
+import { republish } from './commands/store-command.ts';
 import { startShardedTallies, ORDERS, until } from '../../event-sourcing/src/testing/jest-shards.ts';
 
 let service: Awaited<ReturnType<typeof startShardedTallies>>;

@@ -8,7 +8,7 @@ export {
 } from './clock/clock-guard.ts';
 export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
 export { wallClock, wallClockMs } from './clock/own-clocks.ts';
-export { CommaSeparatedList } from './config/comma-separated-list.ts';
+export { CommaSeparatedList } from './config/values.ts';
 export {
   AddressList,
   ConfigError,
@@ -31,8 +31,15 @@ export { allowedCallers } from './testing/allowed-callers.ts';
 export { parsePositiveAmount } from './http/amount.ts';
 export type { AnyApp } from './http/any-app.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
-export { type CallContext, contextHeaders, newContext, readCallContext } from './http/call-context.ts';
-export { type Caller, type CallerTokens, requireCaller } from './http/callers.ts';
+export {
+  type CallContext,
+  type Caller,
+  type CallerTokens,
+  contextHeaders,
+  newContext,
+  readCallContext,
+  requireCaller,
+} from './http/callers.ts';
 export { onDrain } from './http/drain.ts';
 export { healthRoutes, type ReadinessChecks } from './http/health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
@@ -41,11 +48,17 @@ export { createStartGate, type StartGate, waitForStartGate } from './start/start
 export { describeIssue, validationDetails } from './http/validation-messages.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
-export { refuseAfterDeadline } from './http/deadline.ts';
+export { refuseAfterDeadline } from './http/time-limits.ts';
 export type { LoadClass, LoadLimits } from './load/load-class.ts';
 export { refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './log/logger.ts';
-export { createServiceLog } from './outages/service-log.ts';
+export {
+  createOutages,
+  createServiceLog,
+  type Dependency,
+  type Outages,
+  type OutageTotals,
+} from './outages/outages.ts';
 export { printable, writeErrorLine, writeFailure, writeLine } from './log/write-line.ts';
 export {
   computedMetric,
@@ -56,14 +69,23 @@ export {
   metricsRoute,
   type ServedMetrics,
 } from './metrics.ts';
-export { createAddressMatcher, isAddressOrCidr } from './network/address-matcher.ts';
-export { clientNetwork } from './network/client-network.ts';
-export { hideInternalAddresses, isPublicAddress, isWebhookPort } from './network/public-address.ts';
+export {
+  clientNetwork,
+  createAddressMatcher,
+  hideInternalAddresses,
+  isAddressOrCidr,
+  isPublicAddress,
+  isWebhookPort,
+} from './network/addresses.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './network/resolve-host.ts';
-export type { Dependency, OutageTotals } from './outages/outage.ts';
-export { createOutages, type Outages } from './outages/outages.ts';
-export { retry, type RetryOptions, untilBack, type Wait } from './outages/retry.ts';
-export { untilAborted } from './outages/until-aborted.ts';
-export { withTimeout, withTimeoutSignal } from './outages/with-timeout.ts';
+export {
+  retry,
+  type RetryOptions,
+  untilAborted,
+  untilBack,
+  type Wait,
+  withTimeout,
+  withTimeoutSignal,
+} from './outages/retry.ts';
 export { runService } from './start/run-service.ts';
 export { createStartupTasks, type StartupTasks } from './start/startup-tasks.ts';

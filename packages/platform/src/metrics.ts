@@ -1,8 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { AnyApp } from './http/any-app.ts';
 import { requireToken } from './http/callers.ts';
-import type { OutageTotals } from './outages/outage.ts';
-import type { Outages } from './outages/outages.ts';
+import type { Outages, OutageTotals } from './outages/outages.ts';
 
 /** Adds the metrics of outages, each by dependency. */
 const addOutageMetrics = (registry: Registry, outages: Pick<Outages, 'totals'>): void => {

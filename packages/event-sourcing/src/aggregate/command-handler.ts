@@ -1,16 +1,13 @@
-import { AppError } from '@cpg/contracts';
-import type { Decider } from '../decider.ts';
-import { type CallContext, refuseAfterDeadline } from '@cpg/platform';
+import { AppError, isTemporary, outcomeUnknown } from '@cpg/contracts';
+import { type CallContext, type Logger, refuseAfterDeadline } from '@cpg/platform';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { chainEvents } from '../store/chain-events.ts';
-import { type DomainEvent, genesisHash, type Idempotency, type Recorded } from '../store/recorded.ts';
-import type { RecentEvents } from './recent-events.ts';
-import { serialByKey } from './serial-by-key.ts';
-import { estimateBytes, streamCache } from './stream-cache.ts';
+import type { Decider } from '../decider.ts';
 import { append } from '../store/append.ts';
+import { chainEvents, type DomainEvent, genesisHash, type Idempotency, type Recorded } from '../store/recorded.ts';
 import { eachEvent } from '../store/stream.ts';
-import { evolveRecorded } from './evolve-recorded.ts';
+import { estimateBytes, evolveRecorded, type RecentEvents, streamCache } from './state-at.ts';
 
 /** A stream folded up to its newest event. For an empty stream `revision` is -1 and `hash` the genesis hash. */
 export interface LoadedStream<State> {
@@ -56,7 +53,7 @@ export interface CommandHandler<State, Command, E extends DomainEvent> {
   readonly evict: (id: string) => void;
 }
 
-export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
+interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
   readonly client: EventStoreDBClient;
   readonly decider: Decider<State, Command, E>;
   /** Parses recorded events, including those of earlier and later versions. */
@@ -224,4 +221,56 @@ const streamLoader = <State, Command, E extends DomainEvent>({
       return loaded;
     },
   };
+};
+
+/** Runs work of the same key one after another, and work of different keys concurrently. */
+const serialByKey = () => {
+  const tails = new Map<string, Promise<unknown>>();
+  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const result = (tails.get(key) ?? Promise.resolve()).then(work, work);
+    const tail = result.catch(() => {});
+    tails.set(key, tail);
+    void tail.then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+    return result;
+  };
+};
+
+/** Logs one info line for each recorded event that has a sentence, wherever its command came from. A command that
+ *  changes nothing logs nothing. A crash after the append loses the line, but not the event. */
+export const withFactLog = <State, Command, E extends DomainEvent>(
+  handler: CommandHandler<State, Command, E>,
+  {
+    sentences,
+    fieldsOf,
+    log,
+  }: {
+    readonly sentences: { readonly [T in E['type']]?: string };
+    /** The ids of a stream, for each of its lines. */
+    readonly fieldsOf: (id: string, state: State) => object;
+    readonly log: Logger;
+  },
+): CommandHandler<State, Command, E> => ({
+  ...handler,
+  handle: async (id, command, context, options) => {
+    const handled = await handler.handle(id, command, context, options);
+    for (const { event } of handled.events) {
+      const sentence = sentences[event.type as E['type']];
+      if (sentence) log.info({ ...fieldsOf(id, handled.state), requestId: context.requestId }, sentence);
+    }
+    return handled;
+  },
+});
+
+/** Runs a step that follows a recorded event, such as the projection before the answer. When a dependency is
+ *  unavailable it throws `outcome_unknown`, because the caller must not believe that nothing was done. The step is done
+ *  later, by a repeat or from the log. */
+export const afterRecording = async <T>(step: () => Promise<T>): Promise<T> => {
+  try {
+    return await step();
+  } catch (error) {
+    if (!isTransientDatabaseError(error) && !isTemporary(error)) throw error;
+    throw outcomeUnknown('the request took effect, but a dependency became unavailable before the answer', error);
+  }
 };

@@ -2,10 +2,8 @@ import { AppError } from '@cpg/contracts';
 import { type CallContext, refuseAfterDeadline } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { append } from '../store/append.ts';
-import { deletedStream, endOf, type StreamEnd } from '../store/append-one.ts';
-import { chainEvents } from '../store/chain-events.ts';
-import { type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
+import { append, deletedStream, endOf, type StreamEnd } from '../store/append.ts';
+import { chainEvents, type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 
 /** An event to append. `xpub` goes to its metadata. */

@@ -1,12 +1,12 @@
-import type { HistoryPage } from '@cpg/contracts';
-import type { Decider } from '../decider.ts';
+import type { HistoryPage, RecordedEntry, RecordedHistory } from '@cpg/contracts';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
-import type { DomainEvent, Recorded } from '../store/recorded.ts';
+import type { Decider } from '../decider.ts';
+import { AnyEvent, type DomainEvent, type Recorded } from '../store/recorded.ts';
 import { eventsOf } from '../store/stream.ts';
-import { evolveRecorded } from './evolve-recorded.ts';
+import { evolveRecorded } from './state-at.ts';
 
-export interface HistoryOptions<State, E extends DomainEvent, M> {
+interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly client: EventStoreDBClient;
   readonly decider: Pick<Decider<State, never, E>, 'initial' | 'evolve'>;
   readonly schema: z.ZodType<E>;
@@ -88,3 +88,37 @@ const boundedPage = <M>() => {
     }),
   };
 };
+
+/** A recorded event in the format of the audit export. */
+export const historyEntry = ({
+  id,
+  stream,
+  revision,
+  event,
+  metadata,
+  recordedAt,
+}: Recorded<AnyEvent>): RecordedEntry => ({
+  id,
+  stream,
+  sequence: revision,
+  type: event.type,
+  at: event.data.at,
+  recorded_at: recordedAt!.toISOString(),
+  actor: metadata.actor,
+  request_id: metadata.requestId,
+  correlation_id: metadata.$correlationId,
+  causation_id: metadata.$causationId,
+  previous_hash: metadata.previousHash,
+  hash: metadata.hash,
+  data: event.data,
+});
+
+const stateless = { initial: null, evolve: () => null };
+
+/** Reads recorded events of some streams page by page, as `readHistory` does. */
+export const readHistoryEntries = (
+  client: EventStoreDBClient,
+  streams: readonly HistoryStream[],
+  range: HistoryRange,
+): Promise<RecordedHistory> =>
+  readHistory({ client, decider: stateless, schema: AnyEvent, messageOf: historyEntry }, streams, range);

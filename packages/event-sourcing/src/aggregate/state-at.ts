@@ -1,11 +1,10 @@
-import type { Decider } from '../decider.ts';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
+import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
-import type { EvolvedEvent, RecentEvents } from './recent-events.ts';
-import { type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
-import { streamCache } from './stream-cache.ts';
+import type { Decider } from '../decider.ts';
+import { UnreadableEventError } from '../store/errors.ts';
+import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from '../store/recorded.ts';
 import { eachEvent } from '../store/stream.ts';
-import { evolveRecorded } from './evolve-recorded.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
   /** The event of a log entry, with the state right after it; null when its stream is deleted by now. Throws
@@ -67,5 +66,76 @@ export const stateAt = <State, E extends DomainEvent>({
       const state = await after(recorded);
       return state === null ? null : { recorded, state };
     },
+  };
+};
+
+/** The state after a recorded event. Throws UnreadableEventError when `evolve` fails. */
+export const evolveRecorded = <State, E extends DomainEvent>(
+  { evolve }: Pick<Decider<State, never, E>, 'evolve'>,
+  state: State,
+  { stream, revision, event }: Pick<Recorded<E>, 'stream' | 'revision' | 'event'>,
+): State => {
+  try {
+    return evolve(state, event);
+  } catch (error) {
+    throw new UnreadableEventError({ stream, revision, type: event.type }, error);
+  }
+};
+
+const MAX_ENTRIES = 5_000;
+/** About 5000 typical orders, or 170 of the largest possible ones. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** An LRU cache of values by stream name, bounded in bytes because clients decide how large a state gets. */
+export const streamCache = <T extends object>(): LRUCache<string, T> =>
+  new LRUCache<string, T>({ max: MAX_ENTRIES, maxSize: MAX_BYTES, sizeCalculation: estimateBytes });
+
+/** Estimates the memory that a value takes. */
+export const estimateBytes = (value: unknown): number => {
+  if (typeof value === 'string') return 24 + value.length;
+  if (typeof value !== 'object' || value === null) return 16;
+  let bytes = 32;
+  for (const inner of Object.values(value)) bytes += estimateBytes(inner);
+  return bytes;
+};
+
+/** A recorded event, and the state of its stream right after it. */
+export interface EvolvedEvent<State, E extends DomainEvent> {
+  readonly recorded: Recorded<E>;
+  readonly state: State;
+}
+
+/** The events that this process appended lately, for its own readers of the log. They need not parse an event again
+ *  that this process has just recorded, nor fold it into the state. */
+export interface RecentEvents<State, E extends DomainEvent> {
+  /** `bytes` estimates the memory of the state. */
+  readonly add: (evolved: EvolvedEvent<State, E>, bytes: number) => void;
+  /** The event of a log entry, which must have the same id. */
+  readonly find: (entry: ResolvedEvent) => EvolvedEvent<State, E> | null;
+  /** The state right after an event of a stream. */
+  readonly stateAfter: (stream: string, revision: number) => State | null;
+}
+
+// Enough for the time that the relay and the projection are behind.
+const MAX_EVENTS = 4_000;
+const MAX_EVENT_BYTES = 32 * 1024 * 1024;
+
+export const recentEvents = <State, E extends DomainEvent>(): RecentEvents<State, E> => {
+  const events = new LRUCache<string, EvolvedEvent<State, E> & { readonly uuid: string }>({
+    max: MAX_EVENTS,
+    maxSize: MAX_EVENT_BYTES,
+  });
+  const keyOf = (stream: string, revision: number | bigint) => `${revision}@${stream}`;
+  return {
+    add: (evolved, bytes) => {
+      const { stream, revision, id } = evolved.recorded;
+      events.set(keyOf(stream, revision), { ...evolved, uuid: eventUuid(id).toLowerCase() }, { size: bytes });
+    },
+    find: ({ event }) => {
+      if (!event) return null;
+      const found = events.get(keyOf(event.streamId, event.revision));
+      return found?.uuid === event.id ? found : null;
+    },
+    stateAfter: (stream, revision) => events.get(keyOf(stream, revision))?.state ?? null,
   };
 };

@@ -1,4 +1,4 @@
-import { streamCache } from './stream-cache.ts';
+import { streamCache } from './state-at.ts';
 
 test('the stream cache is bounded in bytes, not only in entries', () => {
   const cache = streamCache<{ text: string }>();

@@ -4,7 +4,7 @@ import { connectEventStore } from '../store/connect.ts';
 import { testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { followLog } from './follow-log.ts';
+import { followLog } from './rows-and-log.ts';
 import { startProjection } from './projection.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
 

@@ -1,8 +1,7 @@
 import { type Queryable, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { LeaderSubscription } from '../subscriptions/leader-subscription.ts';
-import { type ShardedOptions, subscribeInShards } from '../subscriptions/sharded-subscription.ts';
-import type { OrderOf } from '../subscriptions/shards.ts';
+import { type OrderOf, type ShardedOptions, subscribeInShards } from '../subscriptions/shards.ts';
 
 /** Tables built from the log alone, so that they can be rebuilt at any time. */
 export interface Projection {
@@ -50,7 +49,7 @@ export const FIRST_PROJECTION = 'projection';
 /** Names a projection in messages and locks: by its first table. */
 export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
 
-export interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderOf'> {
+interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderOf'> {
   readonly projection: Projection;
   /** Runs on each batch before it is projected. Must be idempotent. */
   readonly beforeProjecting?: (events: AllStreamResolvedEvent[]) => Promise<void>;
@@ -91,4 +90,42 @@ export const startProjection = ({
       },
     }),
   );
+};
+
+/** The version of the projection that built its live tables; null when none is recorded, as for new tables. */
+export const readVersion = async (db: Queryable, { schema, tables }: Projection): Promise<number | null> => {
+  const { rows } = await db.query<{ version: number }>(
+    `select version from ${schema}.projection_versions where projection = $1`,
+    [tables[0]],
+  );
+  return rows[0]?.version ?? null;
+};
+
+/** Records that the current version of the projection built its live tables. */
+export const writeVersion = async (db: Queryable, { schema, tables, version }: Projection): Promise<void> => {
+  await db.query(
+    `insert into ${schema}.projection_versions (projection, version) values ($1, $2)
+     on conflict (projection) do update set version = excluded.version`,
+    [tables[0], version],
+  );
+};
+
+/** Filters out events that the rows of `table` already include. Most are included, because the service that appends an
+ *  event also writes the row. `table` has the columns `id` and `revision`; a stream's name is `prefix` followed by the
+ *  id. */
+export const withoutProjected = async (
+  db: Queryable,
+  table: string,
+  prefix: string,
+  events: readonly AllStreamResolvedEvent[],
+): Promise<AllStreamResolvedEvent[]> => {
+  const idOf = ({ event }: AllStreamResolvedEvent) => event!.streamId.slice(prefix.length);
+  const own = events.filter(({ event }) => event!.streamId.startsWith(prefix));
+  const { rows } = await db.query<{ id: string; revision: string }>({
+    name: `revisions ${table}`,
+    text: `select id, revision from ${table} where id = any($1)`,
+    values: [[...new Set(own.map(idOf))]],
+  });
+  const projected = new Map(rows.map(({ id, revision }) => [prefix + id, BigInt(revision)]));
+  return events.filter(({ event }) => event!.revision > (projected.get(event!.streamId) ?? -1n));
 };

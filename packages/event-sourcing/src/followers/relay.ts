@@ -3,9 +3,8 @@ import { withTimeout } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from '../subscriptions/checkpoint.ts';
 import type { LeaderSubscription, SubscriptionWork } from '../subscriptions/leader-subscription.ts';
-import { RefusedMessageError } from '../subscriptions/outage.ts';
-import { type ShardedOptions, subscribeInShards } from '../subscriptions/sharded-subscription.ts';
-import { retiredCheckpoints } from '../subscriptions/shards.ts';
+import { RefusedMessageError } from '../subscriptions/parked-streams.ts';
+import { retiredCheckpoints, type ShardedOptions, subscribeInShards } from '../subscriptions/shards.ts';
 
 /** Names the subscription of a relay. */
 export const RELAY = 'relay';

@@ -1,15 +1,15 @@
 import { AppError } from '@cpg/contracts';
-import { asUnavailable } from '../store/unavailable.ts';
-import type { LogPosition } from '../store/recorded.ts';
-import { rawEventsOf } from '../store/stream.ts';
-import { readLog, type ReadLogOptions } from '../store/log.ts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { asUnavailable, UnreadableEventError } from '../store/errors.ts';
+import { readLog, type ReadLogOptions, standingOf } from '../store/log.ts';
+import type { LogPosition } from '../store/recorded.ts';
+import { rawEventsOf } from '../store/stream.ts';
 import { readCheckpoints } from '../subscriptions/known-store.ts';
 import { FIRST_PROJECTION, nameOf, type Projection } from './projection.ts';
 
 /** The rows of a projection, and the log that it is built from. */
-export interface RowsAndLog {
+interface RowsAndLog {
   readonly client: EventStoreDBClient;
   readonly db: Queryable;
   readonly projection: Pick<Projection, 'schema' | 'name' | 'tables' | 'prefixes'>;
@@ -19,7 +19,7 @@ export interface RowsAndLog {
 const READ_TIMEOUT_MS = 2_000;
 
 /** Rows that are read later include every event up to this position, but those of parked streams. */
-export const checkpointOf = async (
+const checkpointOf = async (
   db: Queryable,
   { schema, name = FIRST_PROJECTION }: RowsAndLog['projection'],
 ): Promise<LogPosition | null> => {
@@ -27,7 +27,7 @@ export const checkpointOf = async (
   return checkpoint?.position ?? null;
 };
 
-export interface ParkedPlace {
+interface ParkedPlace {
   readonly stream: string;
   /** The first event that the rows lack. */
   readonly revision: number;
@@ -35,7 +35,7 @@ export interface ParkedPlace {
 
 /** The parked streams of a projection, at most `limit`. Rows that are read later have every event up to an earlier
  *  checkpoint but those. */
-export const parkedPlaces = async (
+const parkedPlaces = async (
   db: Queryable,
   { schema, name = FIRST_PROJECTION }: RowsAndLog['projection'],
   limit: number | null = null,
@@ -48,7 +48,7 @@ export const parkedPlaces = async (
 };
 
 /** The events of a parked stream that the rows lack. */
-export const eventsOfParked = async (
+const eventsOfParked = async (
   client: EventStoreDBClient,
   { stream, revision }: ParkedPlace,
 ): Promise<AllStreamResolvedEvent[]> => {
@@ -58,13 +58,13 @@ export const eventsOfParked = async (
 };
 
 /** The answer while it is unknown what some events say. */
-export const incompleteRows = (projection: RowsAndLog['projection'], cause: unknown): AppError =>
+const incompleteRows = (projection: RowsAndLog['projection'], cause: unknown): AppError =>
   new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
     cause: new Error(`${nameOf(projection)} lacks events of parked streams`, { cause }),
   });
 
 /** Reads the log to its end. Throws `dependency_unavailable` when that is too far away. */
-export const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOptions, 'signal'>): Promise<void> => {
+const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOptions, 'signal'>): Promise<void> => {
   try {
     await readLog(client, { ...options, signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
   } catch (error) {
@@ -72,4 +72,127 @@ export const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLo
     if ((error as Error).name !== 'TimeoutError') throw asUnavailable(error);
     throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', { cause: error });
   }
+};
+
+interface FindInLogOptions<T> extends RowsAndLog {
+  /** Looks in the rows of the projection. */
+  readonly inRows: () => Promise<T | null>;
+  /** Looks in an event that the rows may not include yet. Throws UnreadableEventError if the event may have it. */
+  readonly inEvent: (entry: AllStreamResolvedEvent) => Promise<T | null>;
+}
+
+/** Bounds how many streams one call reads. */
+const MAX_PARKED = 100;
+
+/** Looks in the rows of a projection, then in the events that they do not include: later ones, and those of parked
+ *  streams. Null means that no event recorded before the call has it. Throws `dependency_unavailable` when that cannot
+ *  be known: the rows are too far behind, or an event that may have it cannot be read. */
+export const findInLog = async <T>(options: FindInLogOptions<T>): Promise<T | null> => {
+  const { client, db, projection, inRows, inEvent } = options;
+  // Before the rows: they include every event up to a checkpoint that was read earlier, but those of parked streams.
+  const from = await checkpointOf(db, projection);
+  const parked = await parkedPlaces(db, projection, MAX_PARKED + 1);
+  const inRow = await inRows();
+  if (inRow !== null) return inRow;
+  let found: T | null = null;
+  let unreadable: UnreadableEventError | null = null;
+  const handle = async (entries: readonly AllStreamResolvedEvent[]) => {
+    for (const entry of entries)
+      try {
+        found ??= await inEvent(entry);
+      } catch (error) {
+        if (!(error instanceof UnreadableEventError)) throw error;
+        unreadable ??= error;
+      }
+  };
+  await readToEnd(client, { from, prefixes: projection.prefixes, handle });
+  for (const place of parked.slice(0, MAX_PARKED))
+    if (found === null) await handle(await eventsOfParked(client, place));
+  if (found === null && (unreadable !== null || parked.length > MAX_PARKED))
+    throw incompleteRows(projection, unreadable);
+  return found;
+};
+
+interface FollowLogOptions extends RowsAndLog {
+  /** What an event shows that the rows will include. */
+  readonly keysIn: (entry: AllStreamResolvedEvent) => readonly string[];
+  /** How many keys are kept in memory. */
+  readonly maxKeys?: number;
+}
+
+/** What events show that the rows of a projection may not include yet. */
+interface BeyondRows {
+  /** Whether such an event shows the key. Ask before the rows are read, which may include the event meanwhile. */
+  readonly has: (key: string) => boolean;
+  /** All other events are in the rows, unless their checkpoint is before this position when they are read. */
+  readonly from: LogPosition | null;
+}
+
+const MAX_KEYS = 100_000;
+
+/** Follows the log beyond the rows of a projection. A call that resolves has read every event recorded before it. It
+ *  begins where the rows end or where the last call ended, whichever is later, so a caller that was quiet for long has
+ *  nothing to catch up on. Throws `dependency_unavailable` when the rows are too far behind: call again, what was read
+ *  is kept. */
+export const followLog = ({
+  client,
+  db,
+  projection,
+  keysIn,
+  maxKeys = MAX_KEYS,
+}: FollowLogOptions): (() => Promise<BeyondRows>) => {
+  let keys = new Map<string, LogPosition>();
+  let from: LogPosition | null = null;
+  let reached: LogPosition | null = null;
+  const beginAt = (checkpoint: LogPosition | null): void => {
+    keys = new Map();
+    reached = checkpoint;
+  };
+  const forgetUpTo = (checkpoint: LogPosition | null): void => {
+    for (const [key, position] of keys) {
+      if (isBefore(checkpoint, position)) return;
+      keys.delete(key);
+    }
+  };
+  /** The log of a restored event store may have other events up to a position. */
+  const isStillThere = async (position: LogPosition | null): Promise<boolean> => {
+    if (!position) return true;
+    const { standing } = await standingOf(client, position);
+    return standing === 'present' || standing === 'removed';
+  };
+  const handle = async (entries: readonly AllStreamResolvedEvent[]): Promise<void> => {
+    for (const entry of entries) {
+      const { commit, prepare } = entry.event!.position;
+      for (const key of keysIn(entry)) {
+        // In the order of the log.
+        keys.delete(key);
+        keys.set(key, { commit: String(commit), prepare: String(prepare) });
+      }
+    }
+    if (keys.size > maxKeys)
+      throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
+        cause: new Error(`${projection.tables[0]} lacks more than ${maxKeys} events`),
+      });
+  };
+  return async () => {
+    const checkpoint = await checkpointOf(db, projection);
+    // Rows that were lost lack events that were read before.
+    if (isBefore(checkpoint, from) || isBefore(reached, checkpoint) || !(await isStillThere(reached)))
+      beginAt(checkpoint);
+    from = checkpoint;
+    forgetUpTo(checkpoint);
+    if (keys.size > maxKeys) beginAt(checkpoint);
+    const onHandled = (position: LogPosition) => void (reached = position);
+    await readToEnd(client, { from: reached, prefixes: projection.prefixes, handle, onHandled });
+    // A later call may begin anew.
+    const shown = keys;
+    return { has: (key) => shown.has(key), from };
+  };
+};
+
+/** Null is the start of the log. */
+export const isBefore = (one: LogPosition | null, other: LogPosition | null): boolean => {
+  if (one === null || other === null) return other !== null;
+  const [commit, otherCommit] = [BigInt(one.commit), BigInt(other.commit)];
+  return commit < otherCommit || (commit === otherCommit && BigInt(one.prepare) < BigInt(other.prepare));
 };

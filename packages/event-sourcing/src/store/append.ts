@@ -1,14 +1,13 @@
 import { outcomeUnknown } from '@cpg/contracts';
-import { withTimeout } from '@cpg/platform';
+import { newContext, newId, withTimeout } from '@cpg/platform';
 import {
   type EventStoreDBClient,
   jsonEvent,
   StreamDeletedError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { passGuard } from './append-guard.ts';
-import { eventUuid, type Recorded } from './recorded.ts';
-import { asUnavailable, EVENT_STORE } from './unavailable.ts';
+import { asUnavailable, EVENT_STORE } from './errors.ts';
+import { chainEvents, type DomainEvent, eventUuid, genesisHash, type Recorded } from './recorded.ts';
 
 /** Errors of the client before it has a connection. */
 const NOT_CONNECTED = /No connection established|Failed to discover/;
@@ -18,7 +17,7 @@ const APPEND_TIMEOUT_MS = 4_000;
 export const FAR_DEADLINE_MS = 365 * 24 * 3_600_000;
 const APPEND_ATTEMPTS = 2;
 
-export type AppendResult = 'appended' | 'conflict' | 'deleted';
+type AppendResult = 'appended' | 'conflict' | 'deleted';
 
 /** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
  *  the same event ids, which EventStoreDB recognizes. When there is still no answer, it throws `outcome_unknown`: the
@@ -82,3 +81,40 @@ export const tombstone = async (
   }
   return 'tombstoned';
 };
+
+const guards = new WeakMap<EventStoreDBClient, () => Promise<void>>();
+
+/** Runs `guard` before every append and tombstone of a client. When it throws, nothing is sent. */
+export const guardAppends = (client: EventStoreDBClient, guard: () => Promise<void>): void =>
+  void guards.set(client, guard);
+
+const passGuard = async (client: EventStoreDBClient): Promise<void> => guards.get(client)?.();
+
+/** The end of a stream: its last revision (-1 if empty), and the hash for the next event. */
+export interface StreamEnd {
+  readonly revision: number;
+  readonly hash: string;
+}
+
+/** The end of a stream after its last event; null before the first one. */
+export const endOf = (stream: string, last: Pick<Recorded, 'revision' | 'metadata'> | null): StreamEnd =>
+  last ? { revision: last.revision, hash: last.metadata.hash } : { revision: -1, hash: genesisHash(stream) };
+
+/** Appends an event recorded without a request. Resolves to the new end of the stream, or null if
+ *  another process appended meanwhile. Throws if the stream was deleted, and like `append`. */
+export const appendOne = async (
+  client: EventStoreDBClient,
+  stream: string,
+  event: DomainEvent,
+  end: StreamEnd,
+  actor: string,
+): Promise<StreamEnd | null> => {
+  const context = newContext(actor, newId('event'));
+  const events = chainEvents([event], stream, end, context, { causationId: context.requestId });
+  const result = await append(client, stream, events, end.revision);
+  if (result === 'deleted') throw deletedStream(stream);
+  return result === 'conflict' ? null : endOf(stream, events[0]!);
+};
+
+export const deletedStream = (stream: string): Error =>
+  new Error(`the stream ${stream} was deleted: restore the event store from a backup`);

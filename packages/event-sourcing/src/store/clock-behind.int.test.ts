@@ -1,7 +1,7 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/platform/postgres';
 import { DeadlineExceededError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { appendOne } from './append-one.ts';
+import { appendOne } from './append.ts';
 import { checkEventStore, connectEventStore } from './connect.ts';
 import { genesisHash } from './recorded.ts';
 

@@ -1,8 +1,7 @@
-import { ConfigError, withTimeout } from '@cpg/platform';
+import { ConfigError, eventStoreOptions, withTimeout } from '@cpg/platform';
 import { EventStoreDBClient, jsonEvent, WrongExpectedVersionError } from '@eventstore/db-client';
 import { FAR_DEADLINE_MS } from './append.ts';
-import { parseConnectionString } from './connection-string.ts';
-import { withReadTimeout } from './read-timeout.ts';
+import { withReadTimeout } from './stream.ts';
 
 const CHECK_TIMEOUT_MS = 1_500;
 
@@ -66,4 +65,33 @@ const reasonOf = (error: Error & { expected?: string; location?: [number, number
   const { tlsCAFile } = parseConnectionString(url);
   if (/certificate file/.test(error.message) && tlsCAFile) return `the file of tlsCAFile, ${tlsCAFile}, cannot be read`;
   return error.message;
+};
+
+export interface ConnectionString {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** Null without credentials. */
+  readonly user: string | null;
+  readonly tls: boolean;
+  readonly tlsCAFile: string | null;
+}
+
+const DEFAULT_PORT = 2113;
+
+/** The parts of an `esdb://` address that matter for a diagnosis, read as the client reads them. */
+export const parseConnectionString = (url: string): ConnectionString => {
+  const [, user = null, hosts = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)/.exec(url) ?? [];
+  const options = eventStoreOptions(url);
+  const caFile = options.get('tlscafile');
+  return {
+    hosts: hosts
+      .split(/[,/]/)
+      .filter((host) => host !== '')
+      .map((host) => {
+        const [name = '', port] = host.split(':');
+        return { host: name, port: Number(port ?? DEFAULT_PORT) };
+      }),
+    user: user && decodeURIComponent(user),
+    tls: options.get('tls') !== 'false',
+    tlsCAFile: caFile === undefined ? null : decodeURIComponent(caFile),
+  };
 };

@@ -1,7 +1,7 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/platform/postgres';
 import type { OwnClocks } from '@cpg/platform';
-import { appendOne } from './append-one.ts';
+import { appendOne } from './append.ts';
 import { connectEventStore } from './connect.ts';
 import { eventStoreClock } from './event-store-clock.ts';
 import { genesisHash } from './recorded.ts';

@@ -1,6 +1,6 @@
 import { type Bounds, LIMIT_MS, type OtherClock } from '@cpg/platform';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { withReadTimeout } from './read-timeout.ts';
+import { withReadTimeout } from './stream.ts';
 
 const READ_TIMEOUT_MS = 4_000;
 

@@ -1,5 +1,5 @@
 import { CheckFailedError, connectEventStore } from './connect.ts';
-import { explainFailure } from './misconfiguration.ts';
+import { explainFailure } from './open.ts';
 
 const unavailable = (detail: string) =>
   Object.assign(

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Timestamp } from '@cpg/contracts';
+import { type CallContext, newId } from '@cpg/platform';
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
+import canonicalize from 'canonicalize';
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
-import { canonicalJson } from './canonical-json.ts';
-import { UnreadableEventError } from './unreadable.ts';
+import { UnreadableEventError } from './errors.ts';
 
 /** What decides on repeats of a request: the fingerprint of the request, and until when its key is kept. */
 const Idempotency = z.object({ requestHash: z.string(), until: Timestamp });
@@ -102,3 +103,34 @@ export const eventHash = (previousHash: string, event: DomainEvent): string =>
   sha256(`${previousHash}\n${event.type}\n${canonicalJson(event.data)}`);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+// The types of the package describe its CommonJS export as an ES module.
+const serialize = canonicalize as unknown as typeof canonicalize.default;
+
+/** Canonical JSON of a value. Source: RFC 8785. */
+const canonicalJson = (value: unknown): string | undefined => serialize(value);
+
+/** Adds ids, revisions and metadata, with each event's hash chained to the one before it. `idempotency` goes to the
+ *  first event. */
+export const chainEvents = <E extends DomainEvent>(
+  events: readonly E[],
+  stream: string,
+  { revision, hash }: { readonly revision: number; readonly hash: string },
+  { actor, requestId, correlationId }: CallContext,
+  { causationId, idempotency }: { readonly causationId: string; readonly idempotency?: Idempotency | undefined },
+): Recorded<E>[] => {
+  let previousHash = hash;
+  return events.map((event, index) => {
+    const metadata = {
+      actor,
+      requestId,
+      $correlationId: correlationId,
+      $causationId: causationId,
+      previousHash,
+      hash: eventHash(previousHash, event),
+      ...(idempotency && index === 0 && { idempotency }),
+    };
+    previousHash = metadata.hash;
+    return { stream, revision: revision + 1 + index, id: newId('event'), event, metadata };
+  });
+};

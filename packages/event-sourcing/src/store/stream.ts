@@ -1,14 +1,14 @@
+import { withTimeout } from '@cpg/platform';
 import {
   type EventStoreDBClient,
   type ResolvedEvent,
-  type StreamingRead,
   StreamDeletedError,
+  type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { withReadTimeout } from './read-timeout.ts';
+import { asUnavailable } from './errors.ts';
 import { type DomainEvent, parseRecorded, type Recorded } from './recorded.ts';
-import { asUnavailable } from './unavailable.ts';
 
 /** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be
  *  long. */
@@ -182,5 +182,16 @@ const readBackwards = async (
     if (error instanceof StreamNotFoundError) return null;
     if (error instanceof StreamDeletedError) return 'deleted';
     throw asUnavailable(error);
+  }
+};
+
+/** Resolves to the result of `work` on a read, or rejects after `ms` milliseconds: the client ignores its own deadline
+ *  option for reads. Closes the read when it rejects. */
+export const withReadTimeout = async <T>(ms: number, reading: StreamingRead<unknown>, work: Promise<T>): Promise<T> => {
+  try {
+    return await withTimeout(ms, work);
+  } catch (error) {
+    reading.destroy();
+    throw error;
   }
 };

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, retry, untilBack, type Wait } from '@cpg/platform';
-import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
-import { bufferEvents } from './event-buffer.ts';
-import { type Flush, flushTimer } from './flush-timer.ts';
+import {
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import { asUnavailable } from './errors.ts';
 import { type LogPosition, positionOf } from './recorded.ts';
-import { asUnavailable } from './unavailable.ts';
 
 export interface SubscriptionOptions {
   readonly client: EventStoreDBClient;
@@ -89,4 +93,88 @@ const subscribeOnce = async ({
   } finally {
     await buffer.close();
   }
+};
+
+const CAPACITY = 1_024;
+
+/** Buffers the events of a subscription until they are taken. Pauses the subscription while the buffer is full
+ *  (backpressure). */
+const bufferEvents = (subscription: AllStreamSubscription, signal: AbortSignal) => {
+  const events: AllStreamResolvedEvent[] = [];
+  let ended: { error?: Error | undefined } | null = null;
+  let notify = () => {};
+  const end = (error?: Error) => {
+    ended ??= { error };
+    notify();
+  };
+  const abort = () => end();
+  signal.addEventListener('abort', abort, { once: true });
+  subscription
+    .on('data', (resolved: AllStreamResolvedEvent) => {
+      events.push(resolved);
+      if (events.length >= CAPACITY) subscription.pause();
+      notify();
+    })
+    .on('error', end)
+    .on('end', () => end())
+    .on('close', () => end());
+  return {
+    size: (): number => events.length,
+    take: (max: number): AllStreamResolvedEvent[] => {
+      const taken = events.splice(0, max);
+      if (events.length < CAPACITY / 2) subscription.resume();
+      return taken;
+    },
+    /** Resolves at the next event, when the subscription ends, or after `timeoutMs`. */
+    changed: async (timeoutMs?: number): Promise<void> => {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        notify = resolve;
+        if (timeoutMs !== undefined) timer = setTimeout(resolve, timeoutMs);
+      });
+      clearTimeout(timer);
+    },
+    /** Whether the subscription failed or ended, or `signal` aborted. */
+    ended: (): boolean => ended !== null,
+    throwIfFailed: (): void => {
+      if (ended?.error) throw asUnavailable(ended.error);
+    },
+    close: async (): Promise<void> => {
+      signal.removeEventListener('abort', abort);
+      await subscription.unsubscribe().catch(() => {});
+    },
+  };
+};
+
+/** A flush runs after `idleMs` without events, and at most `maxDelayMs` after the first event that it completes. */
+export interface FlushTiming {
+  readonly idleMs: number;
+  readonly maxDelayMs: number;
+}
+
+interface Flush extends FlushTiming {
+  /** Completes all events handled up to `position`. */
+  readonly run: (position: LogPosition) => Promise<void>;
+}
+
+/** Decides when handled events are flushed. Without `flush` it does nothing. */
+const flushTimer = (flush: Flush | undefined) => {
+  let pending = null as { position: LogPosition; firstAt: number; dueAt: number } | null;
+  return {
+    schedule: (position: LogPosition): void => {
+      if (!flush) return;
+      const now = performance.now();
+      const firstAt = pending?.firstAt ?? now;
+      pending = { position, firstAt, dueAt: Math.min(firstAt + flush.maxDelayMs, now + flush.idleMs) };
+    },
+    isDue: (): boolean => pending !== null && performance.now() >= pending.dueAt,
+    /** Undefined while there is nothing to flush. */
+    msUntilDue: (): number | undefined => (pending ? pending.dueAt - performance.now() : undefined),
+    run: async (): Promise<void> => {
+      if (!pending) return;
+      const { position } = pending;
+      pending = null;
+      await flush!.run(position);
+    },
+  };
 };

@@ -1,9 +1,7 @@
 import type { LogPosition } from '../store/recorded.ts';
-import { readStoreIdentity } from './store-identity.ts';
+import { readCheckpoints, readStoreIdentity, verified } from './known-store.ts';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { readCheckpoints, verified } from './known-store.ts';
-import { endLeaders } from './shards.ts';
 
 /** The position of a subscription in the log, stored in `<schema>.checkpoints`. `epoch` is a fencing token: each new
  *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the
@@ -86,4 +84,14 @@ export const moveCheckpoint = async (
     [name, position?.commit, position?.prepare, storeId, position?.event?.id, position?.event?.stream],
   );
   await endLeaders(db, schema, [name]);
+};
+
+/** Ends the sessions of the leaders of checkpoints: an idle leader would find out at its next event only that its
+ *  checkpoint was moved. */
+export const endLeaders = async (db: Queryable, schema: string, checkpoints: readonly string[]): Promise<void> => {
+  await db.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = any($1)`,
+    [checkpoints.map((name) => `leader ${schema}.${name}`)],
+  );
 };

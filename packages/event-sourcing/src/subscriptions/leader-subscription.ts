@@ -1,14 +1,12 @@
-import type { FlushTiming } from '../store/flush-timer.ts';
+import { type FlushTiming, runSubscription } from '../store/subscription.ts';
 import type { LogPosition } from '../store/recorded.ts';
-import { runSubscription } from '../store/subscription.ts';
 import { type Pool, startLeaderElection } from '@cpg/platform/postgres';
 import { type Logger, untilAborted, type Wait } from '@cpg/platform';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError, RetiredError } from './checkpoint.ts';
-import { isolateFaults } from './isolate-faults.ts';
+import { isolateFaults, parkedStreams } from './parked-streams.ts';
 import type { Lags } from './lags.ts';
 import { UnknownStoreError } from './known-store.ts';
-import { parkedStreams } from './parked-streams.ts';
 import type { StoreWatch } from './store-watch.ts';
 
 export interface LeaderSubscriptionOptions {

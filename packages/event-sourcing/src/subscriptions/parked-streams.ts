@@ -1,10 +1,13 @@
-import { rawEventsOf } from '../store/stream.ts';
-import type { Pool, Queryable } from '@cpg/platform/postgres';
-import type { Logger } from '@cpg/platform';
+import { isTemporary } from '@cpg/contracts';
+import { type Logger, retry } from '@cpg/platform';
+import { isTransientDatabaseError, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { isOutage } from './outage.ts';
+import { UnreadableEventError } from '../store/errors.ts';
+import { isTombstone, type LogPosition, positionOf } from '../store/recorded.ts';
+import { rawEventsOf } from '../store/stream.ts';
+import { FencedError } from './checkpoint.ts';
 
-export interface ParkedStreamsOptions {
+interface ParkedStreamsOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly schema: string;
@@ -18,7 +21,7 @@ export interface ParkedStreamsOptions {
 /** The dead letters of a subscription. A stream is parked at the first event that the subscription cannot handle: the
  *  later events of that stream wait, so their order stays, and other streams go on. The row keeps the revision from
  *  which the stream is handled again once a fixed version runs. */
-export interface ParkedStreams {
+interface ParkedStreams {
   readonly load: () => Promise<void>;
   readonly has: (stream: string) => boolean;
   /** Durable when it resolves. */
@@ -129,3 +132,56 @@ export const listParkedStreams = async (db: Queryable, schema: string): Promise<
   );
   return rows.map(({ parked_at, ...row }) => ({ ...row, parkedAt: parked_at.toISOString() }));
 };
+
+type Handle = (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
+
+const MAX_ATTEMPTS = 5;
+
+/** Handles batches so that an event which cannot be handled stops only its own stream: after a fault, each event is
+ *  handled alone, and the stream of one that fails again is parked. An outage is thrown: nothing is parked for it. */
+export const isolateFaults =
+  (handle: Handle, parked: ParkedStreams, signal: AbortSignal): Handle =>
+  async (events, position) => {
+    // A tombstone needs no earlier event.
+    const isReady = (entry: AllStreamResolvedEvent) => isTombstone(entry) || !parked.has(entry.event!.streamId);
+    const ready = events.filter(isReady);
+    try {
+      return await withAttempts(() => handle(ready, position), signal);
+    } catch (error) {
+      if (isOutage(error) || signal.aborted) throw error;
+    }
+    for (const entry of ready) {
+      if (!isReady(entry)) continue;
+      try {
+        await withAttempts(() => handle([entry], positionOf(entry)), signal);
+      } catch (error) {
+        if (isOutage(error) || signal.aborted) throw error;
+        await parked.park(entry, error);
+      }
+    }
+    // Moves the checkpoint past the parked events.
+    await handle([], position);
+  };
+
+/** A retry cannot make an event readable, or its message acceptable; an unknown error may be a passing one. */
+const withAttempts = (work: () => Promise<void>, signal: AbortSignal): Promise<void> =>
+  retry(work, {
+    signal,
+    maxMs: 500,
+    onError: (error, attempt) => {
+      const isForGood = error instanceof UnreadableEventError || error instanceof RefusedMessageError;
+      if (isForGood || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;
+    },
+  });
+
+/** Whether a dependency is unavailable, or another process leads by now: the same event may be handled later. Every
+ *  other error is one of the event or of our code. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof FencedError || isTemporary(error) || isTransientDatabaseError(error) || isKafkaError(error);
+
+/** Kafka does not take the message of an event, however often it is sent. */
+export class RefusedMessageError extends Error {
+  override readonly name = 'RefusedMessageError';
+}
+
+const isKafkaError = (error: unknown): boolean => error instanceof Error && error.name.startsWith('KafkaJS');

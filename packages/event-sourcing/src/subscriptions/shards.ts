@@ -1,19 +1,28 @@
 import { crc32 } from 'node:zlib';
-import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { retry, untilAborted, untilBack } from '@cpg/platform';
+import { joinGroup, type Membership, type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { endLeaders } from './checkpoint.ts';
+import {
+  type LeaderSubscription,
+  type LeaderSubscriptionOptions,
+  type Shard,
+  subscribeAsLeader,
+  type SubscriptionWork,
+} from './leader-subscription.ts';
 
 /** The id of the order that an event belongs to. Null for an event of no order that is known: every shard handles
  *  it. */
 export type OrderOf = (event: AllStreamResolvedEvent) => string | null | Promise<string | null>;
 
 /** The order of an event whose stream is named after the order: the part after the first dash. */
-export const orderOfStream: OrderOf = ({ event }) => event!.streamId.slice(event!.streamId.indexOf('-') + 1);
+const orderOfStream: OrderOf = ({ event }) => event!.streamId.slice(event!.streamId.indexOf('-') + 1);
 
 /** The shard of an order, from 0. Events of one order have one shard, so their order stays. */
 export const shardOf = (orderId: string, shards: number): number => crc32(orderId) % shards;
 
 /** A subscription whose events are split into shards. */
-export interface ShardedSubscription {
+interface ShardedSubscription {
   readonly schema: string;
   /** `relay` or the name of a projection. */
   readonly name: string;
@@ -45,7 +54,7 @@ export const retiredCheckpoints = async (db: Queryable, { schema, name }: Sharde
 /** Divides a subscription into so many shards. When it had another number, every new shard begins at the lowest of the
  *  earlier checkpoints, whose leaders are fenced: events may be handled again, and none is left out. Safe to repeat and
  *  to run in several processes; the last one decides. */
-export const divide = async (
+const divide = async (
   pool: Pool,
   { schema, name }: ShardedSubscription,
   shards: number,
@@ -78,12 +87,95 @@ export const divide = async (
     return { changed: earlier.length > 0 };
   });
 
-/** Ends the sessions of the leaders of checkpoints: an idle leader would find out at its next event only that its
- *  checkpoint was moved. */
-export const endLeaders = async (db: Queryable, schema: string, checkpoints: readonly string[]): Promise<void> => {
-  await db.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name = any($1)`,
-    [checkpoints.map((name) => `leader ${schema}.${name}`)],
-  );
+export interface ShardedOptions extends LeaderSubscriptionOptions {
+  /** The number of shards from now on. Default: 1. */
+  readonly shards?: number;
+  /** The order of an event, which decides its shard. Default: streams are named after their orders. */
+  readonly orderOf?: OrderOf;
+}
+
+/** Runs a catch-up subscription whose events are split by order into shards. Each shard has a leader of its own; the
+ *  processes that run the subscription lead equal numbers of shards. `workOf` makes the work of a shard from the name
+ *  of its checkpoint. When another process divides the subscription anew, this one follows. */
+export const subscribeInShards = (
+  options: ShardedOptions,
+  workOf: (checkpoint: string) => SubscriptionWork,
+): LeaderSubscription => {
+  const { pool, schema, name, shards = 1, wait, log } = options;
+  const stopping = new AbortController();
+  const subscription = { schema, name };
+  const attempt = <T>(work: () => Promise<T>): Promise<T> =>
+    retry(work, {
+      signal: stopping.signal,
+      ...untilBack(wait),
+      onError: (error) => log.warn({ err: error, subscription: name }, 'cannot read the shards, retrying'),
+    });
+  const running = (async () => {
+    const { changed } = await attempt(() => divide(pool, subscription, shards));
+    if (changed) log.info({ subscription: `${schema}.${name}`, shards }, 'divided into another number of shards');
+    while (!stopping.signal.aborted) {
+      const checkpoints = await attempt(() => checkpointsInUse(pool, subscription));
+      await leadShards(options, checkpoints, workOf, stopping.signal);
+    }
+  })().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+/** Leads a fair part of the shards until `signal` aborts or the subscription has other shards. */
+const leadShards = async (
+  options: ShardedOptions,
+  checkpoints: readonly string[],
+  workOf: (checkpoint: string) => SubscriptionWork,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { databaseUrl: url, schema, name, orderOf = orderOfStream, log } = options;
+  const retired = new AbortController();
+  const ended = AbortSignal.any([signal, retired.signal]);
+  const leading = new Map<string, LeaderSubscription | 'stopping'>();
+  const stopping = new Set<Promise<void>>();
+
+  const start = (checkpoint: string, index: number) => {
+    const has: Shard['has'] = async (event) => {
+      const orderId = await orderOf(event);
+      return orderId === null || shardOf(orderId, checkpoints.length) === index;
+    };
+    const shard: Shard = {
+      checkpoint,
+      onRetired: () => retired.abort(),
+      ...(checkpoints.length > 1 && { has }),
+    };
+    leading.set(checkpoint, subscribeAsLeader(options, shard, workOf(checkpoint)));
+  };
+  const stop = (checkpoint: string, leader: LeaderSubscription) => {
+    leading.set(checkpoint, 'stopping');
+    const stopped = leader.stop().finally(() => {
+      leading.delete(checkpoint);
+      stopping.delete(stopped);
+    });
+    stopping.add(stopped);
+  };
+  /** A process takes the shards whose number has its rank as remainder. A single shard is open to all. */
+  const assign = (membership: Membership | null) => {
+    if (ended.aborted) return;
+    for (const [index, checkpoint] of checkpoints.entries()) {
+      const isOwn = membership !== null && index % membership.members === membership.rank;
+      const leader = leading.get(checkpoint);
+      if (isOwn && !leader) start(checkpoint, index);
+      if (!isOwn && leader && leader !== 'stopping') stop(checkpoint, leader);
+    }
+  };
+  const group =
+    checkpoints.length > 1 ? joinGroup({ url, group: `${schema}.${name}`, log, onMembership: assign }) : null;
+  if (!group) checkpoints.forEach(start);
+  await untilAborted(ended);
+  await group?.stop();
+  for (const [checkpoint, leader] of leading) if (leader !== 'stopping') stop(checkpoint, leader);
+  await Promise.all(stopping);
 };

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { append } from '../store/append.ts';
+import { append, guardAppends } from '../store/append.ts';
 import { connectEventStore } from '../store/connect.ts';
-import { guardAppends } from '../store/append-guard.ts';
 import type { LogPosition } from '../store/recorded.ts';
-import { writeStoreIdentity } from './store-identity.ts';
+import { writeStoreIdentity } from './known-store.ts';
 import { freePort } from '@cpg/ports';
 import { createPool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger, newId } from '@cpg/platform';

@@ -8,7 +8,7 @@ import { append } from '../store/append.ts';
 import { openEventStore } from '../store/open.ts';
 import type { LogPosition } from '../store/recorded.ts';
 import { runSubscription, type SubscriptionOptions } from '../store/subscription.ts';
-import { EVENT_STORE } from '../store/unavailable.ts';
+import { EVENT_STORE } from '../store/errors.ts';
 
 const metadata = { actor: 'test', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: '', hash: '' };
 const WRITERS = 4;

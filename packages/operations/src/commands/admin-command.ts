@@ -1,16 +1,18 @@
-import { isAppError, isTemporary } from '@cpg/contracts';
+import { isAppError, isTemporary, type RecordedEntry } from '@cpg/contracts';
 import {
+  AnyEvent,
   connectEventStore,
+  eventsOf,
   explainEventStore,
+  historyEntry,
   listParkedStreams,
   nameOf,
   type Projection,
+  readLog,
   readStoreIdentity,
   tablesOf,
   UnknownStoreError,
 } from '@cpg/event-sourcing';
-import { requireRecordedScales } from '../service/currency-scales.ts';
-import { createPool, stampsOf } from '@cpg/platform/postgres';
 import {
   ConfigError,
   createLogger,
@@ -21,15 +23,15 @@ import {
   writeFailure,
   writeLine,
 } from '@cpg/platform';
+import { createPool, stampsOf } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { runAuditVerify, type VerifyMore } from './audit-verify.ts';
-import { exportHistory } from './export-history.ts';
 import { rebuild } from '../read-models/rebuild.ts';
-import type { Published } from '../reconcile/reconcile.ts';
 import { ProjectionError, type ShadowTableOptions } from '../read-models/shadow-tables.ts';
+import { rowReport, verify } from '../read-models/verify.ts';
+import type { Published } from '../reconcile/reconcile.ts';
+import { requireRecordedScales } from '../service/currency-scales.ts';
+import { runAuditVerify, type VerifyMore } from './audit-verify.ts';
 import { runStoreCommand } from './store-command.ts';
-import { rowReport } from '../read-models/verification-report.ts';
-import { verify } from '../read-models/verify.ts';
 
 interface AdminCommandOptions {
   readonly args: readonly string[];
@@ -192,3 +194,29 @@ const printParked = async (url: string, schema: string): Promise<number> => {
 };
 
 const print = (line: string): void => void writeLine(line);
+
+interface ExportOptions {
+  readonly client: EventStoreDBClient;
+  readonly prefixes: readonly string[];
+  /** Resolves when it can accept the next entry (backpressure). */
+  readonly write: (entry: RecordedEntry) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Writes every recorded event, one stream after another in order of their first events. Skips deleted streams. */
+const exportHistory = async ({ client, prefixes, write, signal }: ExportOptions): Promise<void> => {
+  await readLog(client, {
+    from: null,
+    prefixes,
+    signal,
+    handle: async (events) => {
+      const started = events.filter(({ event }) => event!.revision === 0n).map(({ event }) => event!.streamId);
+      for (const stream of started) {
+        for await (const recorded of eventsOf(client, stream, AnyEvent)) {
+          signal.throwIfAborted();
+          await write(historyEntry(recorded));
+        }
+      }
+    },
+  });
+};

@@ -5,7 +5,7 @@ import { type LogPosition, standingOf, verifyChains } from '@cpg/event-sourcing'
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { ProjectionError } from '../read-models/shadow-tables.ts';
-import { chainReport } from '../read-models/verification-report.ts';
+import { chainReport } from '../read-models/verify.ts';
 
 /** A further check. With `since`, it checks only what was recorded after that position. */
 export type VerifyMore = (options: {

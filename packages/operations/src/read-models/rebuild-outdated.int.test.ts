@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/platform';
 import { readVersion } from '@cpg/event-sourcing';
-import { rebuild } from './rebuild.ts';
-import { rebuildOutdated } from './rebuild-outdated.ts';
+import { rebuild, rebuildOutdated } from './rebuild.ts';
 import { ProjectionError } from './shadow-tables.ts';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
 

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Difference, MAX_DIFFERENCES } from './difference.ts';
-import type { Projection } from '@cpg/event-sourcing';
-import { verifyCounts } from './verify-counts.ts';
+import type { ChainVerification, CountTable, Projection } from '@cpg/event-sourcing';
+import type { Queryable } from '@cpg/platform/postgres';
 import { type ShadowTableOptions, type ShadowTables, withShadowTables } from './shadow-tables.ts';
 
-export interface Verification {
+interface Verification {
   readonly rows: number;
   /** At most `MAX_DIFFERENCES` of them. */
   readonly differences: readonly Difference[];
@@ -78,3 +77,86 @@ const comparison = ({ session, schema }: ShadowTables, projection: Projection, t
     },
   };
 };
+
+/** Compares the counts of a projection with its rows. Each countComparison is one statement and so one snapshot: writes in
+ *  progress make no difference. */
+export const verifyCounts = async (
+  db: Queryable,
+  { schema, counts = [] }: Pick<Projection, 'schema' | 'counts'>,
+): Promise<{ differ: number; differences: readonly Difference[] }> => {
+  const found = { differ: 0, differences: [] as Difference[] };
+  for (const count of counts) {
+    const { rows } = await db.query<Difference & { differ: string }>(countComparison(schema, count));
+    found.differ += Number(rows[0]?.differ ?? 0);
+    found.differences.push(...rows.map(({ table, id, live, replayed }) => ({ table, id, live, replayed })));
+  }
+  return found;
+};
+
+/** A query that counts the rows of the tables in `schema`, and returns the rows that the table of counts should have. */
+export const recount = (schema: string, { of, keys, where = 'true' }: CountTable): string => {
+  const by = ['merchant_id', 'days.day', ...keys].join(', ');
+  return `select ${by}, count(*)::int as n from ${schema}.${of}
+    cross join lateral (values ((created_at at time zone 'UTC')::date), ('-infinity')) as days (day)
+    where ${where} group by ${by}`;
+};
+
+// A count of zero is the same as no count.
+const countComparison = (schema: string, count: CountTable): string => {
+  const key = ['merchant_id', 'day', ...count.keys].join(', ');
+  const row = (of: string) => `case when ${of}.n is not null then jsonb_build_object('n', ${of}.n) end`;
+  return `select '${schema}.${count.name}' as table, concat_ws(' ', ${key}) as id,
+      ${row('live')} as live, ${row('recounted')} as replayed, count(*) over () as differ
+    from (select * from ${schema}.${count.name} where n <> 0) as live
+      full join (${recount(schema, count)}) as recounted using (${key})
+    where live.n is distinct from recounted.n order by ${key} limit ${MAX_DIFFERENCES}`;
+};
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A live row that differs from its replay, or a count that differs from its rows. Null stands for a missing row. */
+interface Difference {
+  readonly table: string;
+  readonly id: string;
+  readonly live: Row | null;
+  readonly replayed: Row | null;
+}
+
+/** The number of differences that a verification reports in full. */
+const MAX_DIFFERENCES = 50;
+
+/** The lines that `audit verify` prints for the hash chains of streams. */
+export const chainReport = (prefixes: readonly string[], { events, faults, shown }: ChainVerification): string[] => {
+  const streams = `streams ${prefixes.map((prefix) => `${prefix}*`).join(', ')}`;
+  if (faults === 0) return [`${streams}: ${events} events, all hash chains are intact`];
+  const more = faults > shown.length ? [`and ${faults - shown.length} more`] : [];
+  return [
+    ...shown.map(({ stream, revision, fault }) => `${stream}, event ${revision}: ${fault}`),
+    ...more,
+    `${streams}: ${faults} of ${events} events fail verification`,
+  ];
+};
+
+/** The lines that `projections verify` prints for the tables of a projection. */
+export const rowReport = (tables: readonly string[], { rows, differ, differences }: Verification): string[] => {
+  const named = tables.join(', ');
+  if (differ === 0) return [`${named}: ${rows} rows, all match the event store`];
+  const more = differ > MAX_DIFFERENCES ? [`and ${differ - MAX_DIFFERENCES} more`] : [];
+  return [
+    ...differences.flatMap(describeDifference),
+    ...more,
+    `${named}: ${differ} of ${rows} rows differ: run "projections rebuild" to correct them`,
+  ];
+};
+
+const describeDifference = ({ table, id, live, replayed }: Difference): string[] => {
+  if (!live) return [`${id}: the row is missing in ${table}`];
+  if (!replayed) return [`${id}: the event store has nothing that results in this row of ${table}`];
+  const columns = Object.keys(replayed).filter((column) => jsonOf(live[column]) !== jsonOf(replayed[column]));
+  return columns.map(
+    (column) =>
+      `${id}: ${column} is ${jsonOf(live[column])}, expected ${jsonOf(replayed[column])} from the event store`,
+  );
+};
+
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'absent';

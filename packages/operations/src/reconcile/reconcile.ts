@@ -17,8 +17,7 @@ import type { Kafka } from 'kafkajs';
 import { identifyStore } from '../service/own-store.ts';
 import { rebuild } from '../read-models/rebuild.ts';
 import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../read-models/shadow-tables.ts';
-import { DELIVERIES, findGoneDeliveries, findGoneMessages, findGoneRows } from './find-gone.ts';
-import { type GoneList, goneList } from './gone-list.ts';
+import { DELIVERIES, findGoneDeliveries, findGoneMessages, findGoneRows, type GoneList, goneList } from './gone.ts';
 import { readStoreEvents } from './store-events.ts';
 
 /** Where the events of a service go. */

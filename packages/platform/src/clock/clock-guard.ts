@@ -2,7 +2,7 @@ import { uptime } from 'node:os';
 import { ConfigError } from '../config/config.ts';
 import type { Logger } from '../log/logger.ts';
 import { computedMetric, type MetricsRegistry } from '../metrics.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
+import { withTimeout } from '../outages/retry.ts';
 import {
   aheadMs,
   type Bounds,

@@ -1,7 +1,7 @@
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
-import { isAddressOrCidr } from '../network/address-matcher.ts';
-import { CommaSeparatedList } from './comma-separated-list.ts';
+import { isAddressOrCidr } from '../network/addresses.ts';
+import { CommaSeparatedList } from './values.ts';
 import { DatabaseUrl, EventStoreUrl } from './connection-urls.ts';
 import { guessableSecrets, readSecretFiles, SecretList, sharedSecrets } from './secrets.ts';
 import { PrivateHosts, unencryptedConnections } from './unencrypted.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { CommaSeparatedList } from './comma-separated-list.ts';
+import { CommaSeparatedList } from './values.ts';
 
 // Texts that examples and templates use in the place of a secret.
 const PLACEHOLDER =

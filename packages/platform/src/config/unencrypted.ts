@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { createAddressMatcher, isAddressOrCidr } from '../network/address-matcher.ts';
-import { CommaSeparatedList } from './comma-separated-list.ts';
+import { createAddressMatcher, isAddressOrCidr } from '../network/addresses.ts';
+import { CommaSeparatedList } from './values.ts';
 import { eventStoreOptions } from './connection-urls.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ERROR_CODES, ERROR_TEXTS } from '@cpg/contracts';
-import { CATALOGUE_PATH } from './committed.ts';
-import { renderErrorCatalogue } from './page.ts';
+import { CATALOGUE_PATH, renderErrorCatalogue } from './page.ts';
 
 const rows = renderErrorCatalogue()
   .split('\n')

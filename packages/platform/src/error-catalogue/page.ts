@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AppError, ERROR_CODES, ERROR_TEXTS, type ErrorCode } from '@cpg/contracts';
 import { errorBody } from '../http/http-errors.ts';
 
@@ -48,3 +49,6 @@ export const renderErrorCatalogue = (): string =>
         `| \`${code}\` | ${statusCode} | ${error} | ${when} | ${remedy} |\n`,
     )
     .join('');
+
+/** The committed catalogue. */
+export const CATALOGUE_PATH = join(import.meta.dirname, '../../../../docs/errors.md');

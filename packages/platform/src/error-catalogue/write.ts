@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { CATALOGUE_PATH } from './committed.ts';
-import { renderErrorCatalogue } from './page.ts';
+import { CATALOGUE_PATH, renderErrorCatalogue } from './page.ts';
 
 // Run by `pnpm --filter @cpg/platform errors`.
 writeFileSync(CATALOGUE_PATH, renderErrorCatalogue());

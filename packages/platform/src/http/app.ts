@@ -12,10 +12,8 @@ import { drainConnectionsOnClose } from './drain.ts';
 import { answerClientError, BODY_LIMIT_BYTES, errorBody, followResponses, sendError } from './http-errors.ts';
 import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log/logger.ts';
-import { limitBodyTime } from './body-time.ts';
-import { keepDeadlines } from './deadline.ts';
+import { keepDeadlines, limitBodyTime, limitResponseTime } from './time-limits.ts';
 import type { Outages } from '../outages/outages.ts';
-import { limitResponseTime } from './response-timeout.ts';
 import { describeIssue, validationDetails } from './validation-messages.ts';
 
 /** Limit for calls between services. They carry a client's body plus the fields that the gateway adds. */

@@ -1,6 +1,5 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
-import { type CallContext, readCallContext } from './call-context.ts';
-import { type CallerTokens, requireCaller } from './callers.ts';
+import { type CallContext, type CallerTokens, readCallContext, requireCaller } from './callers.ts';
 import { createApp } from './app.ts';
 import { createLogger } from '../log/logger.ts';
 

@@ -1,12 +1,11 @@
 import { request } from 'node:http';
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { z } from 'zod';
-import { type CallContext, readCallContext } from './call-context.ts';
-import { requireCaller } from './callers.ts';
+import { type CallContext, readCallContext, requireCaller } from './callers.ts';
 import { createApp } from './app.ts';
 import { internalClient } from './internal-client.ts';
 import { createLogger } from '../log/logger.ts';
-import { refuseAfterDeadline } from './deadline.ts';
+import { refuseAfterDeadline } from './time-limits.ts';
 
 const log = createLogger({ name: 'deadline-test', level: 'silent' });
 const TOKEN = 'a token';

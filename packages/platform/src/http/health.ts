@@ -1,6 +1,6 @@
 import type { AnyApp } from './any-app.ts';
-import { misconfigurationOf } from '../outages/outage.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
+import { misconfigurationOf } from '../outages/outages.ts';
+import { withTimeout } from '../outages/retry.ts';
 
 /** Readiness checks by dependency. A check rejects while its dependency is unavailable. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;

@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type OutgoingHttpHeaders, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError, type ErrorBody, type ErrorCode, INTERNAL_HEADERS, invalidRequest } from '@cpg/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -136,4 +136,34 @@ const toAppError = (error: FastifyError | AppError, request: FastifyRequest): Ap
     return new AppError('invalid_request', error.message, { cause: error });
   }
   return new AppError('internal_error', 'an internal error occurred; your request did not cause it', { cause: error });
+};
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The page of a 503 that bypasses onSend; null for a client that takes JSON. */
+    unavailablePage?: (request: FastifyRequest, retryAfterSeconds: number) => UnavailablePage | null;
+  }
+}
+
+interface UnavailablePage {
+  readonly html: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** Sends 503 with a JSON body, or the page of the route, past the onSend hooks. */
+export const sendUnavailable = (reply: FastifyReply, json: string): void => {
+  const { request } = reply;
+  const page = request.routeOptions.config?.unavailablePage?.(request, RETRY_AFTER_SECONDS);
+  const body = page?.html ?? json;
+  const headers = reply.getHeaders() as OutgoingHttpHeaders;
+  reply.hijack();
+  reply.raw
+    .writeHead(503, {
+      ...headers,
+      ...page?.headers,
+      'retry-after': String(RETRY_AFTER_SECONDS),
+      'content-type': page ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body);
 };

@@ -1,12 +1,10 @@
 import { isTemporary } from '@cpg/contracts';
+import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
+import { z } from 'zod';
 import type { Logger } from '../log/logger.ts';
 import type { MetricsRegistry } from '../metrics.ts';
 import { retry, untilBack, type Wait } from '../outages/retry.ts';
-import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
-import type { z } from 'zod';
 import { type DeadLetterProducer, isRedrivenForAnotherGroup } from './dead-letter-producer.ts';
-import { decode } from './decode.ts';
-import { withHeartbeats } from './heartbeats.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
 
 export interface ConsumedTopic<T> {
@@ -143,3 +141,39 @@ const handleWithRetries = async <T>(
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+export type Decoded<T> = { readonly ok: true; readonly message: T } | { readonly ok: false; readonly reason: string };
+
+interface DecodeOptions<T> {
+  readonly message: z.ZodType<T>;
+  readonly types?: readonly string[];
+}
+
+/** Parses and validates the value of a record. Returns the reason when it is invalid, or 'skipped' when `types` does
+ *  not contain its type. */
+export const decode = <T>({ message, types }: DecodeOptions<T>, value: Buffer | null): Decoded<T> | 'skipped' => {
+  if (value === null) return { ok: false, reason: 'the record has no value' };
+  try {
+    const json: unknown = JSON.parse(value.toString('utf8'));
+    if (types && hasType(json) && !types.includes(json.type)) return 'skipped';
+    const parsed = message.safeParse(json);
+    return parsed.success ? { ok: true, message: parsed.data } : { ok: false, reason: z.prettifyError(parsed.error) };
+  } catch (error) {
+    return { ok: false, reason: `not JSON: ${(error as Error).message}` };
+  }
+};
+
+const hasType = (json: unknown): json is { type: string } =>
+  typeof json === 'object' && json !== null && typeof (json as { type?: unknown }).type === 'string';
+
+export const HEARTBEAT_INTERVAL_MS = 1_500;
+
+/** Sends heartbeats while `work` runs, so that slow work does not cost the consumer its group membership. */
+export const withHeartbeats = async <T>(heartbeat: () => Promise<void>, work: () => Promise<T>): Promise<T> => {
+  const timer = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_INTERVAL_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+};

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counterMetric } from '../metrics.ts';
-import { retry, untilBack } from '../outages/retry.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
+import { retry, untilBack, withTimeout } from '../outages/retry.ts';
 import type { EachBatchPayload } from 'kafkajs';
-import { type ConsumeOptions, handleBatch } from './batch-handler.ts';
+import { type ConsumeOptions, handleBatch, HEARTBEAT_INTERVAL_MS } from './batch-handler.ts';
 import { createDeadLetterProducer, type DeadLetterProducer } from './dead-letter-producer.ts';
-import { HEARTBEAT_INTERVAL_MS } from './heartbeats.ts';
 import { createOffsetCommitter, type OffsetCommitter } from './offset-committer.ts';
 
 export interface RunningConsumer {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { createLogger } from '../log/logger.ts';
-import { createKafka } from './create-kafka.ts';
+import { createKafka } from './client.ts';
 
 const load = createRequire(import.meta.url);
 const { createErrorFromCode } = load('kafkajs/src/protocol/error') as { createErrorFromCode: (code: number) => Error };

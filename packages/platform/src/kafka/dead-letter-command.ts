@@ -4,9 +4,8 @@ import { ConfigError, KafkaConfig, readConfig, ServiceConfig } from '../config/c
 import { createLogger } from '../log/logger.ts';
 import { writeFailure, writeLine } from '../log/write-line.ts';
 import type { Kafka } from 'kafkajs';
-import { createKafka } from './create-kafka.ts';
-import type { DeadLetter } from './dead-letter.ts';
-import { createDeadLetters } from './dead-letters.ts';
+import { createKafka } from './client.ts';
+import { createDeadLetters, type DeadLetter } from './dead-letters.ts';
 
 const USAGE = `  dlq list                             show the number of pending dead letters of each topic
   dlq show TOPIC                       show each pending dead letter: its offset, the group that could not process it, the reason

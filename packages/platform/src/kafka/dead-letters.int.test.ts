@@ -4,10 +4,8 @@ import { createServiceMetrics } from '../metrics.ts';
 import { CompressionTypes, type Kafka } from 'kafkajs';
 import { z } from 'zod';
 import { consume } from './consume.ts';
-import { createKafka } from './create-kafka.ts';
-import type { DeadLetter } from './dead-letter.ts';
-import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
-import type { OffsetRange } from './pending-letters.ts';
+import { createKafka } from './client.ts';
+import { createDeadLetters, type DeadLetter, type DeadLetters, type OffsetRange } from './dead-letters.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 

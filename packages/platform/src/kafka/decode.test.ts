@@ -1,5 +1,5 @@
 import { TOPICS } from '@cpg/contracts';
-import { decode } from './decode.ts';
+import { decode } from './batch-handler.ts';
 
 const message = {
   specversion: '1.0',

@@ -1,11 +1,8 @@
-export type { ConsumedTopic, ConsumeOptions } from './batch-handler.ts';
+export { type ConsumedTopic, type ConsumeOptions, decode, type Decoded } from './batch-handler.ts';
 export { consume, type RunningConsumer } from './consume.ts';
-export { createKafka, type KafkaConnectionConfig } from './create-kafka.ts';
+export { createKafka, KAFKA, type KafkaConnectionConfig, kafkaDependency } from './client.ts';
 export { runDeadLetterCommand } from './dead-letter-command.ts';
-export type { DeadLetter } from './dead-letter.ts';
-export { createDeadLetters, type DeadLetters } from './dead-letters.ts';
-export { decode, type Decoded } from './decode.ts';
-export { KAFKA, kafkaDependency } from './outage.ts';
+export { createDeadLetters, type DeadLetter, type DeadLetters } from './dead-letters.ts';
 export { readTopic } from './read-topic.ts';
 export { createPublisher, isFenced, isRefused, type OutgoingMessage, type Publisher } from './publisher.ts';
 export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';

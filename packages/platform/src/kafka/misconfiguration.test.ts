@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createServiceLog } from '../outages/service-log.ts';
-import { createKafka } from './create-kafka.ts';
-import { KAFKA, kafkaDependency } from './outage.ts';
+import { createServiceLog } from '../outages/outages.ts';
+import { createKafka, KAFKA, kafkaDependency } from './client.ts';
 
 const API_VERSIONS = 18;
 const SASL_HANDSHAKE = 17;

@@ -3,7 +3,7 @@ import { TOPICS } from '@cpg/contracts';
 import { createLogger } from '../log/logger.ts';
 import { newId } from '../ids.ts';
 import type { Kafka, KafkaMessage, ProducerConfig, RequestEvent } from 'kafkajs';
-import { createKafka } from './create-kafka.ts';
+import { createKafka } from './client.ts';
 import { createPublisher, isFenced, isRefused, type OutgoingMessage as Message, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';

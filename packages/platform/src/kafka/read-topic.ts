@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Kafka, KafkaMessage } from 'kafkajs';
-import { withHeartbeats } from './heartbeats.ts';
+import { withHeartbeats } from './batch-handler.ts';
 
 const SILENCE_MS = 5_000;
 

@@ -1,5 +1,5 @@
 import { type Admin, ConfigResourceTypes } from 'kafkajs';
-import { updateRetention } from './retention.ts';
+import { updateRetention } from './topics.ts';
 
 type Altered = Parameters<Admin['alterConfigs']>[0];
 

@@ -1,6 +1,6 @@
 import { createLogger } from '../log/logger.ts';
 import { ConfigResourceTypes, type Kafka } from 'kafkajs';
-import { createKafka } from './create-kafka.ts';
+import { createKafka } from './client.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 

@@ -1,4 +1,4 @@
-import { createOverloadLog } from './overload-log.ts';
+import { createOverloadLog } from './refuse-overload.ts';
 
 /** A log of overloads on a clock that `pass` moves. */
 const startLog = () => {

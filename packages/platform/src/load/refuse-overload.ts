@@ -1,16 +1,13 @@
 import { AppError } from '@cpg/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AnyApp } from '../http/any-app.ts';
-import { errorBody } from '../http/http-errors.ts';
-import type { EndRequest } from './concurrency-limit.ts';
+import { errorBody, sendUnavailable } from '../http/http-errors.ts';
 import type { Logger } from '../log/logger.ts';
-import { sendUnavailable } from '../http/send-unavailable.ts';
+import type { EndRequest } from './concurrency-limit.ts';
 import type { LoadClass, LoadLimits } from './load-class.ts';
-import { addLoadMetrics } from './metrics.ts';
-import { createOverloadLog } from './overload-log.ts';
 
-export interface RefuseOverloadOptions {
+interface RefuseOverloadOptions {
   /** Requests of a class without a limit are always admitted. */
   readonly limits: LoadLimits;
   /** Whose request it is. Runs before the request is authenticated. */
@@ -63,3 +60,74 @@ export const refuseOverload = (app: AnyApp, options: RefuseOverloadOptions): voi
 };
 
 const OVERLOADED = new AppError('overloaded', 'the service has too many requests in progress: nothing was done');
+
+/** Adds the metrics of the limits and of what they refused, each by the class of the route. */
+const addLoadMetrics = (registry: Registry, limits: LoadLimits, overload: Pick<OverloadLog, 'totals'>): void => {
+  const metric = (name: string, help: string) => ({ name, help, labelNames: ['class'], registers: [registry] });
+  new Counter({
+    ...metric('overload_refused_total', 'Requests refused because the service was full'),
+    collect() {
+      this.reset();
+      for (const [loadClass, refused] of overload.totals()) this.inc({ class: loadClass }, refused);
+    },
+  });
+  new Gauge({
+    ...metric('concurrency_limit', 'Most requests in progress that the service admits now'),
+    collect() {
+      for (const [loadClass, { limit }] of Object.entries(limits)) this.set({ class: loadClass }, limit());
+    },
+  });
+  new Gauge({
+    ...metric('requests_in_progress', 'Admitted requests that have not ended'),
+    collect() {
+      for (const [loadClass, { inProgress }] of Object.entries(limits)) this.set({ class: loadClass }, inProgress());
+    },
+  });
+};
+
+interface OverloadLog {
+  /** Counts a refused request. */
+  readonly refused: (loadClass: LoadClass) => void;
+  /** Refused requests by class since the start. */
+  readonly totals: () => ReadonlyMap<LoadClass, number>;
+}
+
+interface OverloadLogOptions {
+  readonly nowMs?: () => number;
+  readonly later?: (run: () => void, ms: number) => void;
+}
+
+const QUIET_MS = 5_000;
+
+const laterUnref = (run: () => void, ms: number): void => void setTimeout(run, ms).unref();
+
+/** Logs each overload twice: when it begins, and once nothing was refused for 5 s, with its time and the number of
+ *  refused requests. */
+export const createOverloadLog = (
+  log: { readonly warn: (fields: object, message: string) => void },
+  { nowMs = () => performance.now(), later = laterUnref }: OverloadLogOptions = {},
+): OverloadLog => {
+  const totals = new Map<LoadClass, number>();
+  let overload: { readonly beganMs: number; lastMs: number; refused: number } | null = null;
+
+  const endWhenQuiet = () => {
+    const { beganMs, lastMs, refused } = overload!;
+    const quietMs = nowMs() - lastMs;
+    if (quietMs < QUIET_MS) return later(endWhenQuiet, QUIET_MS - quietMs);
+    overload = null;
+    log.warn({ overloadMs: Math.round(lastMs - beganMs), refused }, 'overload ended');
+  };
+  return {
+    refused: (loadClass) => {
+      totals.set(loadClass, (totals.get(loadClass) ?? 0) + 1);
+      if (!overload) {
+        overload = { beganMs: nowMs(), lastMs: nowMs(), refused: 0 };
+        log.warn({ loadClass }, 'overload began');
+        later(endWhenQuiet, QUIET_MS);
+      }
+      overload.lastMs = nowMs();
+      overload.refused += 1;
+    },
+    totals: () => totals,
+  };
+};

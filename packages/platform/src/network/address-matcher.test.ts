@@ -1,4 +1,4 @@
-import { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
+import { createAddressMatcher, isAddressOrCidr } from './addresses.ts';
 
 test('matches no address without entries', () => {
   expect(createAddressMatcher([])('203.0.113.9')).toBe(false);

@@ -1,4 +1,4 @@
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork } from './addresses.ts';
 
 test.each([
   ['203.0.113.9', '203.0.113.9'],

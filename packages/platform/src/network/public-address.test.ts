@@ -1,4 +1,4 @@
-import { hideInternalAddresses, isPublicAddress } from './public-address.ts';
+import { hideInternalAddresses, isPublicAddress } from './addresses.ts';
 
 test.each([
   ['93.184.216.34', 'IPv4'],

@@ -1,6 +1,6 @@
 import { AppError } from '@cpg/contracts';
 import { createApp } from '../http/app.ts';
-import { createServiceLog } from './service-log.ts';
+import { createServiceLog } from './outages.ts';
 
 const lines: { msg: string; refused?: number; route?: string }[] = [];
 const { log, outages } = createServiceLog({

@@ -1,6 +1,6 @@
 import { AppError } from '@cpg/contracts';
 import { ConfigError } from '../config/config.ts';
-import { createServiceLog } from './service-log.ts';
+import { createServiceLog } from './outages.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
 

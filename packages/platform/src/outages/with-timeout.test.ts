@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { measureMemory } from 'node:vm';
-import { untilAborted } from './until-aborted.ts';
-import { withTimeout, withTimeoutSignal } from './with-timeout.ts';
+import { untilAborted, withTimeout, withTimeoutSignal } from './retry.ts';
 
 // With `--expose-gc`, V8 would reject the compiled code that jest keeps for later test files.
 const collectGarbage = () => measureMemory({ execution: 'eager' });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { isTransientDatabaseError } from './transient-errors.ts';
+import { isTransientDatabaseError } from './errors.ts';
 
 export interface VersionedRow {
   readonly id: string;

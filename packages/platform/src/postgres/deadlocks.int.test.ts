@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../log/logger.ts';
-import { databaseDependency } from './outage.ts';
-import { createPool, type Pool, type Queryable } from './pool.ts';
+import { databaseDependency, isTransientDatabaseError } from './errors.ts';
+import { createPool, type Pool, type Queryable, transaction } from './pool.ts';
 import { testDatabase } from './testing/database.ts';
-import { transaction } from './transaction.ts';
-import { isTransientDatabaseError } from './transient-errors.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let database: Awaited<ReturnType<typeof testDatabase>>;

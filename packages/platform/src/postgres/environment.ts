@@ -1,6 +1,5 @@
 import { FatalStartError } from '../config/fatal-start-error.ts';
-import type { Pool, Queryable } from './pool.ts';
-import { transaction } from './transaction.ts';
+import { type Pool, type Queryable, transaction } from './pool.ts';
 
 export type Environment = 'sandbox' | 'production';
 

@@ -3,11 +3,9 @@ import { ConfigError } from '../config/config.ts';
 import { createLogger } from '../log/logger.ts';
 import pg from 'pg';
 import { databaseClocks } from './clocks.ts';
-import { applyGrants, SERVICE_ROLES } from './grants.ts';
-import { prepareAsOwner, prepareSchema } from './migrate.ts';
-import { createPool, type Pool } from './pool.ts';
+import { applyGrants, prepareAsOwner, prepareSchema, SERVICE_ROLES } from './migrate.ts';
+import { createPool, type Pool, transaction } from './pool.ts';
 import { testDatabase } from './testing/database.ts';
-import { transaction } from './transaction.ts';
 
 type Role = (typeof SERVICE_ROLES)[number];
 

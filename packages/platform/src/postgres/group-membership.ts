@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { retry } from '../outages/retry.ts';
-import { withAdvisoryLock } from './advisory-lock.ts';
+import { withAdvisoryLock } from './own-session.ts';
 
 /** The place of this process among the members of a group, in the order in which they joined. */
 export interface Membership {

@@ -1,14 +1,25 @@
-export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './own-session.ts';
 export { joinGroup, type Membership } from './group-membership.ts';
 export { type IsLeader, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
-export { SERVICE_ROLES } from './grants.ts';
-export { migrate, migrateInTransaction, type Migrations, prepareSchema, withoutTimeout } from './migrate.ts';
-export { runMigrateCommand } from './migrate-command.ts';
+export {
+  migrate,
+  migrateInTransaction,
+  type Migrations,
+  prepareSchema,
+  runMigrateCommand,
+  SERVICE_ROLES,
+  withoutTimeout,
+} from './migrate.ts';
 export { batchWriter } from './batch-writer.ts';
 export { databaseClocks, newestBlocks } from './clocks.ts';
-export { databaseDependency, POSTGRES } from './outage.ts';
-export { createPool, type Pool, type PoolOptions, type Queryable } from './pool.ts';
+export { databaseDependency, isTransientDatabaseError, POSTGRES } from './errors.ts';
+export {
+  createPool,
+  type Pool,
+  type PoolOptions,
+  type Queryable,
+  transaction,
+  transactionOnConnection,
+} from './pool.ts';
 export { testDatabase } from './testing/database.ts';
-export { transaction, transactionOnConnection } from './transaction.ts';
-export { isTransientDatabaseError } from './transient-errors.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { retry } from '../outages/retry.ts';
-import { AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+import { AdvisoryLockTakenError, withAdvisoryLock } from './own-session.ts';
 
 export interface LeaderElectionOptions {
   readonly url: string;

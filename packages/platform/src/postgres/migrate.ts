@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../config/config.ts';
-import { FatalStartError } from '../config/fatal-start-error.ts';
 import type { ClientConfig, QueryConfig } from 'pg';
+import { ConfigError, readConfig, ServiceConfig } from '../config/config.ts';
+import { FatalStartError } from '../config/fatal-start-error.ts';
+import { createLogger } from '../log/logger.ts';
+import { writeFailure, writeLine } from '../log/write-line.ts';
 import { type Environment, isReadable, isStamped, requireEnvironment } from './environment.ts';
-import { applyGrants, GRANTS_FILE } from './grants.ts';
-import type { Pool, Queryable } from './pool.ts';
-import { requireOwnSession } from './pooler.ts';
-import { transaction } from './transaction.ts';
+import { requireOwnSession } from './own-session.ts';
+import { createPool, type Pool, type Queryable, transaction } from './pool.ts';
 
 const FILE_NAME = /^(\d{3})-[a-z0-9-]+\.sql$/;
 
@@ -49,7 +50,7 @@ export const prepareSchema = async (pool: Pool, schema: OwnSchema): Promise<void
 };
 
 /** What a service has in its database. */
-export interface OwnSchema extends Migrations {
+interface OwnSchema extends Migrations {
   readonly environment: Environment;
 }
 
@@ -162,4 +163,57 @@ const readMigrationFiles = async (folder: string): Promise<MigrationFile[]> => {
       return { number: Number(number), name, sql, hash: createHash('sha256').update(sql).digest('hex') };
     }),
   );
+};
+
+/** The database roles of the services. The file `grants.sql` of each service names them. */
+export const SERVICE_ROLES = ['cpg_gateway', 'cpg_orders', 'cpg_payments', 'cpg_webhook_dispatcher'] as const;
+
+/** The file of grants in a folder of migrations. */
+const GRANTS_FILE = 'grants.sql';
+
+/** Gives the roles of the services the privileges on a schema that its file of grants lists, and no others. Does
+ *  nothing while none of the roles exists: then one role does everything. Run it in the transaction of the migrations.
+ *  Throws ConfigError when only some of the roles exist. */
+export const applyGrants = async (
+  db: Queryable,
+  { schema, folder }: { schema: string; folder: string },
+): Promise<boolean> => {
+  const file = join(folder, GRANTS_FILE);
+  if (!existsSync(file) || !(await hasServiceRoles(db))) return false;
+  const roles = SERVICE_ROLES.join(', ');
+  await db.query(`revoke all on schema ${schema} from ${roles}`);
+  for (const objects of ['tables', 'sequences', 'functions'])
+    await db.query(`revoke all on all ${objects} in schema ${schema} from ${roles}`);
+  await db.query(`set local search_path to ${schema}`);
+  await db.query(await readFile(file, 'utf8'));
+  return true;
+};
+
+const hasServiceRoles = async (db: Queryable): Promise<boolean> => {
+  const { rows } = await db.query<{ name: string }>(
+    'select rolname as name from pg_roles where rolname = any($1::text[])',
+    [SERVICE_ROLES],
+  );
+  const missing = SERVICE_ROLES.filter((role) => !rows.some(({ name }) => name === role));
+  if (rows.length === 0 || missing.length === 0) return rows.length > 0;
+  throw new ConfigError(
+    `PostgreSQL has the role ${rows[0]!.name}, but not ${missing.join(', ')}: create one role for each service`,
+  );
+};
+
+const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true });
+
+/** Runs the operator's command that prepares the schema of a service as its owner. Resolves to the exit code. */
+export const runMigrateCommand = async (migrations: Migrations, env: NodeJS.ProcessEnv): Promise<number> => {
+  try {
+    const { ENVIRONMENT: environment, DATABASE_URL: url } = readConfig(Config, env);
+    const pool = createPool({ url, name: 'admin', max: 1, log: createLogger({ name: 'admin', level: 'warn' }) });
+    const isGranted = await prepareAsOwner(pool, { ...migrations, environment }).finally(() => pool.end());
+    const grants = isGranted ? 'has its grants' : `has no grants: the roles ${SERVICE_ROLES.join(', ')} do not exist`;
+    await writeLine(`schema ${migrations.schema} is up to date and ${grants}`);
+    return 0;
+  } catch (error) {
+    writeFailure(error, error instanceof ConfigError || error instanceof FatalStartError);
+    return 2;
+  }
 };

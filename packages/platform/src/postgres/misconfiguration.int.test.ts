@@ -1,5 +1,5 @@
-import { createServiceLog } from '../outages/service-log.ts';
-import { databaseDependency, POSTGRES } from './outage.ts';
+import { createServiceLog } from '../outages/outages.ts';
+import { databaseDependency, POSTGRES } from './errors.ts';
 import { createPool } from './pool.ts';
 
 test.each<[what: string, change: (url: URL) => void, sentence: RegExp]>([

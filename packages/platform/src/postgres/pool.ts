@@ -1,8 +1,7 @@
-import type { Logger } from '../log/logger.ts';
 import pg from 'pg';
-import { retryDeadlocks } from './deadlocks.ts';
-import { OutageAwareClient } from './outage.ts';
-import { type SessionSettings, sessionSettings } from './session-settings.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Logger } from '../log/logger.ts';
+import { isQueryTimeout, OutageAwareClient, retryDeadlocks } from './errors.ts';
 
 export type Pool = pg.Pool;
 /** Runs a query: a pool or one of its connections. */
@@ -53,4 +52,69 @@ export const createPool = (options: PoolOptions): Pool => {
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
   pool.query = ((...args: unknown[]) => retryDeadlocks(() => query(...args))) as Pool['query'];
   return pool;
+};
+
+/** PostgreSQL settings by name. */
+type SessionSettings = Readonly<Record<string, string | number>>;
+
+// Ends the transaction of a frozen process, which releases the locks that others wait for.
+const DEFAULTS: SessionSettings = { idle_in_transaction_session_timeout: 5_000 };
+
+/** The statement that a new session begins with: `settings` and those of every session, and the `defaults` that the
+ *  options of the database URL do not set. A pooler refuses or drops settings in the startup message. */
+export const sessionSettings = (
+  databaseUrl: string,
+  settings: SessionSettings = {},
+  defaults: SessionSettings = {},
+): string => {
+  // The error of `new URL` has the text, and so the password.
+  if (!URL.canParse(databaseUrl)) throw new ConfigError('DATABASE_URL: must be a postgres:// URL');
+  const given = new URL(databaseUrl).searchParams.get('options') ?? '';
+  // Options can be written as `-c statement_timeout=1s` or `--statement-timeout=1s`.
+  const isGiven = (name: string) => given.replaceAll('-', '_').includes(`${name}=`);
+  const unset = Object.entries(defaults).filter(([name]) => !isGiven(name));
+  return [...unset, ...Object.entries({ ...DEFAULTS, ...settings })]
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
+};
+
+/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Runs `work` again after a
+ *  deadlock, so it must change nothing but the database. Closes the connection if its state is unknown. */
+export const transaction = <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> =>
+  retryDeadlocks(() => transactionOnce(pool, work));
+
+const transactionOnce = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
+  const client = await pool.connect();
+  let connectionError: Error | undefined;
+  // `pg` reports a connection lost between two statements only through this event.
+  const onConnectionError = (error: Error) => {
+    connectionError = error;
+  };
+  client.on('error', onConnectionError);
+  try {
+    return await transactionOnConnection(client, work, onConnectionError);
+  } finally {
+    client.off('error', onConnectionError);
+    client.release(connectionError);
+  }
+};
+
+/** Runs `work` in a transaction on the given connection. Calls `onRollbackFailed` when the transaction could not be
+ *  rolled back. */
+export const transactionOnConnection = async <T>(
+  connection: Queryable,
+  work: (db: Queryable) => Promise<T>,
+  onRollbackFailed: (error: Error) => void = () => {},
+): Promise<T> => {
+  try {
+    await connection.query('begin');
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    // After a timeout the rollback would queue behind the statement that is still running.
+    if (isQueryTimeout(error)) onRollbackFailed(error);
+    else await connection.query('rollback').catch(onRollbackFailed);
+    throw error;
+  }
 };

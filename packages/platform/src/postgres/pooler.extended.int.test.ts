@@ -7,11 +7,10 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@cpg/ports';
 import { createLogger } from '../log/logger.ts';
-import { AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+import { AdvisoryLockTakenError, SharedSessionError, withAdvisoryLock } from './own-session.ts';
 import { prepareSchema } from './migrate.ts';
-import { databaseDependency } from './outage.ts';
+import { databaseDependency } from './errors.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
-import { SharedSessionError } from './pooler.ts';
 import { testDatabase } from './testing/database.ts';
 
 const PROGRAM = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']

@@ -7,10 +7,9 @@ import { FatalStartError } from '../config/fatal-start-error.ts';
 import pg from 'pg';
 import { type IsLeader, startLeaderElection } from './leader-election.ts';
 import { migrate, prepareSchema } from './migrate.ts';
-import { isTransientDatabaseError } from './transient-errors.ts';
-import { createPool, type Pool } from './pool.ts';
+import { isTransientDatabaseError } from './errors.ts';
+import { createPool, type Pool, transaction } from './pool.ts';
 import { testDatabase } from './testing/database.ts';
-import { transaction } from './transaction.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let database: Awaited<ReturnType<typeof testDatabase>>;

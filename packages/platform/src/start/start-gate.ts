@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/contracts';
 import type { AnyApp } from '../http/any-app.ts';
 import { ConfigError } from '../config/config.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
+import { withTimeout } from '../outages/retry.ts';
 
 /** Keeps requests out until the service knows that its data belongs to its environment. */
 export interface StartGate {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../log/logger.ts';
 import { type Kafka, Partitioners } from 'kafkajs';
 import { z } from 'zod';
-import { createKafka } from '../create-kafka.ts';
+import { createKafka } from '../client.ts';
 import { startBroker } from './jest-broker.ts';
 
 export const log = createLogger({ name: 'test', level: 'silent' });

@@ -1,4 +1,40 @@
+import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+
+/** Whether `text` is an IP address or a CIDR block. */
+export const isAddressOrCidr = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+};
+
+/** Returns a function that tells whether an IP address is in `entries`, a list of addresses and CIDR blocks.
+ *  An IPv4 address also matches in its IPv4-mapped IPv6 form. */
+export const createAddressMatcher = (entries: readonly string[]): ((address: string) => boolean) => {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+};
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** The network that a client's address stands for in limits: an IPv4 address itself, or the /64 of an IPv6 address,
+ *  because one host can use every address of a /64. An IPv4 address in its IPv6 form counts as IPv4. Other text is
+ *  returned as it is. */
+export const clientNetwork = (address: string): string => {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+};
 
 const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
 const SIX_TO_FOUR = ipaddr.IPv6.parse('2002::');
