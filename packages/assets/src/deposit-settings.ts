@@ -28,10 +28,10 @@ export interface RecordedAccount {
   readonly networks: readonly string[];
 }
 
-/** A recorded event, with the key in its metadata. */
+/** A recorded event. The secret of its metadata is the key of the account. */
 interface RecordedSetting {
   readonly event: DepositSettingsEvent;
-  readonly metadata: { readonly xpub?: string | undefined };
+  readonly metadata: { readonly secret?: string | undefined };
 }
 
 export const noDepositSettings: DepositSettings = { merchants: new Map(), accounts: new Map() };
@@ -53,7 +53,7 @@ export const depositSettingsAfter = (before: DepositSettings, events: readonly R
           fingerprint,
           merchantId,
           keyHash,
-          xpub: metadata.xpub ?? '',
+          xpub: metadata.secret ?? '',
           networks: [],
         };
         accounts.set(fingerprint, { ...known, networks: [...new Set([...known.networks, network])] });

@@ -37,5 +37,6 @@ export * from './resources/text.ts';
 export * from './resources/webhook.ts';
 export * from './scale-events.ts';
 export * from './store-events.ts';
+export * from './message.ts';
 export * from './topics.ts';
 export * from './unreachable.ts';

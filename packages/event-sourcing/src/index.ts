@@ -39,7 +39,6 @@ export {
   writeStoreIdentity,
 } from './subscriptions/known-store.ts';
 export { createLags, type Lags } from './subscriptions/lags.ts';
-export { messageFor, type MessageSubject, outgoingMessage } from './followers/message.ts';
 export { listParkedStreams } from './subscriptions/parked-streams.ts';
 export { RELAY, type RelayOptions, startRelay } from './followers/relay.ts';
 export { checkpointsInUse, shardOf } from './subscriptions/shards.ts';

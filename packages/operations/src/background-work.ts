@@ -135,7 +135,7 @@ const startDatabaseWork = <M extends DomainMessage>(work: Work<M>, store: StoreW
 
 const startKafkaWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatch): Stoppable[] => {
   const { connections, projection, publish, metrics, log } = work;
-  const { schema, prefixes, orderOf } = projection;
+  const { schema, prefixes, orderingKeyOf } = projection;
   const { kafka, publisherFor, name } = connections;
   const { handle, ...topic } = work.consume;
   return [
@@ -145,7 +145,7 @@ const startKafkaWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatc
       store,
       schema,
       prefixes,
-      ...(orderOf && { orderOf }),
+      ...(orderingKeyOf && { orderingKeyOf }),
       publisherFor: (checkpoint) => {
         const publisher = publisherFor(checkpoint);
         const open = async () => {

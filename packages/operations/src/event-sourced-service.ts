@@ -24,7 +24,7 @@ import {
 import type { z } from 'zod';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
-import { withRecordedScales } from './currency-scales.ts';
+import { withRecordedScales } from './service/currency-scales.ts';
 import type { internalApp } from './internal-app.ts';
 
 type Config = z.infer<typeof ServiceConfig> &

@@ -22,9 +22,9 @@ const historyOf = async (orderId: string, range: object = {}) => {
 /** The messages that the relay publishes for a payment. */
 const relayed = async (paymentId: string) => {
   const messageOf = paymentMessages(payments.client);
-  const texts: (string | undefined)[] = [];
+  const texts: string[] = [];
   for await (const resolved of payments.client.readStream(`payment-${paymentId}`))
-    texts.push((await messageOf(resolved as unknown as AllStreamResolvedEvent))?.text);
+    texts.push(JSON.stringify(await messageOf(resolved as unknown as AllStreamResolvedEvent)));
   return texts;
 };
 const refund = (id: string, amount: string) =>

@@ -1,11 +1,10 @@
-import { PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
-import { messageFor, outgoingMessage, type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
+import { messageFor, PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
+import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from './read/deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
-import { paymentText } from './payment/text.ts';
 
 /** Converts events of the log to messages on `payments.v1`. Null for a payment that is deleted by now, and for its
  *  deletion: `order.deleted` announces that. */
@@ -14,8 +13,7 @@ export const paymentMessages = (client: EventStoreDBClient, recent?: RecentEvent
   return async (entry: AllStreamResolvedEvent): Promise<OutgoingMessage | null> => {
     if (deletedPaymentId(entry)) return null;
     const evolved = await states.read(entry);
-    if (!evolved || !exists(evolved.state)) return null;
-    return outgoingMessage(evolved.recorded, subjectOf(evolved.state), paymentText(evolved.state));
+    return evolved && paymentMessage(evolved.recorded, evolved.state);
   };
 };
 
@@ -24,7 +22,7 @@ export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Paymen
   exists(payment) ? (messageFor(recorded, subjectOf(payment), paymentView(payment)) as PaymentMessage | null) : null;
 
 const subjectOf = ({ paymentId: subject, orderId, merchantId }: ExistingPayment) => ({
-  source: '/payments',
+  source: '/payments' as const,
   subject,
   orderId,
   merchantId,

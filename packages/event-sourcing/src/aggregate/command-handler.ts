@@ -53,7 +53,7 @@ export interface CommandHandler<State, Command, E extends DomainEvent> {
   readonly evict: (id: string) => void;
 }
 
-interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
+export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
   readonly client: EventStoreDBClient;
   readonly decider: Decider<State, Command, E>;
   /** Parses recorded events, including those of earlier and later versions. */

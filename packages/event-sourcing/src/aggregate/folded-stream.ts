@@ -6,10 +6,10 @@ import { append, deletedStream, endOf, type StreamEnd } from '../store/append.ts
 import { chainEvents, type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 
-/** An event to append. `xpub` goes to its metadata. */
+/** An event to append. `secret` goes to its metadata. */
 export interface ProposedEvent<E extends DomainEvent> {
   readonly event: E;
-  readonly xpub?: string;
+  readonly secret?: string;
 }
 
 /** One stream, folded in memory. */
@@ -87,7 +87,7 @@ export const foldedStream = <State, E extends DomainEvent>({
         const end: StreamEnd = last ?? endOf(stream, null);
         const decided = proposed.map(({ event }) => event);
         const chained = chainEvents(decided, stream, end, context, { causationId: context.requestId });
-        const events = chained.map((event, n) => withXpub(event, proposed[n]!.xpub));
+        const events = chained.map((event, n) => withSecret(event, proposed[n]!.secret));
         if (attempt === 1) refuseAfterDeadline(context);
         const result = await append(client, stream, events, end.revision);
         if (result === 'deleted') throw deletedStream(stream);
@@ -109,5 +109,5 @@ const loadedAfter = <State, E extends DomainEvent>(
   return { state: evolve(before.state, recorded), last: { id, revision, hash: metadata.hash } };
 };
 
-const withXpub = <E extends DomainEvent>(recorded: Recorded<E>, xpub: string | undefined): Recorded<E> =>
-  xpub === undefined ? recorded : { ...recorded, metadata: { ...recorded.metadata, xpub } };
+const withSecret = <E extends DomainEvent>(recorded: Recorded<E>, secret: string | undefined): Recorded<E> =>
+  secret === undefined ? recorded : { ...recorded, metadata: { ...recorded.metadata, secret } };

@@ -83,7 +83,6 @@ export const evolveRecorded = <State, E extends DomainEvent>(
 };
 
 const MAX_ENTRIES = 5_000;
-/** About 5000 typical orders, or 170 of the largest possible ones. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** An LRU cache of values by stream name, bounded in bytes because clients decide how large a state gets. */

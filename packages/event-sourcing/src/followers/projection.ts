@@ -1,7 +1,7 @@
 import { type Queryable, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { LeaderSubscription } from '../subscriptions/leader-subscription.ts';
-import { type OrderOf, type ShardedOptions, subscribeInShards } from '../subscriptions/shards.ts';
+import { type OrderingKeyOf, type ShardedOptions, subscribeInShards } from '../subscriptions/shards.ts';
 
 /** Tables built from the log alone, so that they can be rebuilt at any time. */
 export interface Projection {
@@ -16,9 +16,9 @@ export interface Projection {
   readonly version: number;
   /** Prefixes of the streams it is built from. */
   readonly prefixes: string[];
-  /** The order of an event, which decides its shard. Default: streams are named after their orders. */
-  readonly orderOf?: OrderOf;
-  /** Whether its rows depend on the sequence of events of several orders. Then it is never split. */
+  /** Decides the shard of an event. Default: streams are named after their ordering keys. */
+  readonly orderingKeyOf?: OrderingKeyOf;
+  /** Whether its rows depend on the sequence of events of several ordering keys. Then it is never split. */
   readonly isWhole?: boolean;
   /** Columns that hold leases or the like. They are not built from the log, so `verify` ignores them. */
   readonly transientColumns: readonly string[];
@@ -49,7 +49,7 @@ export const FIRST_PROJECTION = 'projection';
 /** Names a projection in messages and locks: by its first table. */
 export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
 
-interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderOf'> {
+interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderingKeyOf'> {
   readonly projection: Projection;
   /** Runs on each batch before it is projected. Must be idempotent. */
   readonly beforeProjecting?: (events: AllStreamResolvedEvent[]) => Promise<void>;
@@ -65,7 +65,7 @@ export const startProjection = ({
   beforeProjecting,
   ...options
 }: ProjectionOptions): LeaderSubscription => {
-  const { schema, prefixes, orderOf, isWhole, name = FIRST_PROJECTION } = projection;
+  const { schema, prefixes, orderingKeyOf, isWhole, name = FIRST_PROJECTION } = projection;
   return subscribeInShards(
     {
       pauseMs: pauseAfter,
@@ -73,7 +73,7 @@ export const startProjection = ({
       schema,
       prefixes,
       name,
-      ...(orderOf && { orderOf }),
+      ...(orderingKeyOf && { orderingKeyOf }),
       ...(isWhole && { shards: 1 }),
     },
     () => ({

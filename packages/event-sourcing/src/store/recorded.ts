@@ -21,8 +21,8 @@ export const EventMetadata = z.object({
   hash: z.string(),
   /** On the first event of a stream that a request with an Idempotency-Key created. */
   idempotency: Idempotency.optional(),
-  /** The extended public key of a deposit account, whose hash is in the data. No audit and no log shows it. */
-  xpub: z.string().optional(),
+  /** A value whose hash is in the data. No audit and no log shows it. */
+  secret: z.string().optional(),
 });
 export type EventMetadata = z.infer<typeof EventMetadata>;
 
@@ -64,8 +64,7 @@ export const eventUuid = (id: string): string => ulidToUUID(id.slice(PREFIX.leng
 export const eventIdOf = (uuid: string): string => PREFIX + uuidToULID(uuid.toUpperCase());
 
 /** Reads an event from the client with the schema of its stream. Throws UnreadableEventError for malformed data. The
- *  schema decides about event types that it does not know: those of orders and payments accept them as they are
- *  recorded. */
+ *  schema decides about event types that it does not know. */
 export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { event }: ResolvedEvent): Recorded<E> => {
   if (!event) throw new Error('a link to a deleted event');
   const { streamId: stream, type } = event;

@@ -64,7 +64,7 @@ const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>, hold
   const { schema, prefixes } = projection;
   const messageOf = async ({ event }: { event?: { id: string; created: Date } }) => {
     const { id, created } = event!;
-    return { id, orderid: 'ord_1', time: created.toISOString(), text: JSON.stringify({ id }) };
+    return { id, orderid: 'ord_1', time: created.toISOString() };
   };
   const relay = startRelay({
     client,

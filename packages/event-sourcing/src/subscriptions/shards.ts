@@ -11,15 +11,15 @@ import {
   type SubscriptionWork,
 } from './leader-subscription.ts';
 
-/** The id of the order that an event belongs to. Null for an event of no order that is known: every shard handles
- *  it. */
-export type OrderOf = (event: AllStreamResolvedEvent) => string | null | Promise<string | null>;
+/** The ordering key of an event: events of one key keep their order. Null for an event whose key is unknown: every
+ *  shard handles it. */
+export type OrderingKeyOf = (event: AllStreamResolvedEvent) => string | null | Promise<string | null>;
 
-/** The order of an event whose stream is named after the order: the part after the first dash. */
-const orderOfStream: OrderOf = ({ event }) => event!.streamId.slice(event!.streamId.indexOf('-') + 1);
+/** The key of an event whose stream is named after it: the part after the first dash. */
+const orderingKeyOfStream: OrderingKeyOf = ({ event }) => event!.streamId.slice(event!.streamId.indexOf('-') + 1);
 
-/** The shard of an order, from 0. Events of one order have one shard, so their order stays. */
-export const shardOf = (orderId: string, shards: number): number => crc32(orderId) % shards;
+/** The shard of an ordering key, from 0. */
+export const shardOf = (orderingKey: string, shards: number): number => crc32(orderingKey) % shards;
 
 /** A subscription whose events are split into shards. */
 interface ShardedSubscription {
@@ -90,11 +90,11 @@ const divide = async (
 export interface ShardedOptions extends LeaderSubscriptionOptions {
   /** The number of shards from now on. Default: 1. */
   readonly shards?: number;
-  /** The order of an event, which decides its shard. Default: streams are named after their orders. */
-  readonly orderOf?: OrderOf;
+  /** Default: streams are named after their keys. */
+  readonly orderingKeyOf?: OrderingKeyOf;
 }
 
-/** Runs a catch-up subscription whose events are split by order into shards. Each shard has a leader of its own; the
+/** Runs a catch-up subscription whose events are split by ordering key into shards. Each shard has a leader of its own; the
  *  processes that run the subscription lead equal numbers of shards. `workOf` makes the work of a shard from the name
  *  of its checkpoint. When another process divides the subscription anew, this one follows. */
 export const subscribeInShards = (
@@ -135,7 +135,7 @@ const leadShards = async (
   workOf: (checkpoint: string) => SubscriptionWork,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { databaseUrl: url, schema, name, orderOf = orderOfStream, log } = options;
+  const { databaseUrl: url, schema, name, orderingKeyOf = orderingKeyOfStream, log } = options;
   const retired = new AbortController();
   const ended = AbortSignal.any([signal, retired.signal]);
   const leading = new Map<string, LeaderSubscription | 'stopping'>();
@@ -143,8 +143,8 @@ const leadShards = async (
 
   const start = (checkpoint: string, index: number) => {
     const has: Shard['has'] = async (event) => {
-      const orderId = await orderOf(event);
-      return orderId === null || shardOf(orderId, checkpoints.length) === index;
+      const key = await orderingKeyOf(event);
+      return key === null || shardOf(key, checkpoints.length) === index;
     };
     const shard: Shard = {
       checkpoint,

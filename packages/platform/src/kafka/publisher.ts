@@ -2,10 +2,8 @@ import type { DomainMessage } from '@cpg/contracts';
 import { wallClockMs } from '../clock/own-clocks.ts';
 import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
-/** A message to publish: its JSON text, and the attributes of which its record is made. The order is its key. */
-export interface OutgoingMessage extends Pick<DomainMessage, 'id' | 'orderid' | 'time'> {
-  readonly text: string;
-}
+/** A message to publish, by the attributes of which its record is made. The order is its key. */
+export type OutgoingMessage = Pick<DomainMessage, 'id' | 'orderid' | 'time'>;
 
 export interface Publisher {
   /** Fences every earlier publisher with the same transactional id: its open transaction is aborted, and it can never
@@ -102,10 +100,10 @@ const splitIntoBatches = (messages: readonly EncodedMessage[]): EncodedMessage[]
 
 type EncodedMessage = Message & { readonly value: Buffer };
 
-const encode = ({ orderid, time, text }: OutgoingMessage): EncodedMessage => ({
-  key: orderid,
-  value: Buffer.from(text),
+const encode = (message: OutgoingMessage): EncodedMessage => ({
+  key: message.orderid,
+  value: Buffer.from(JSON.stringify(message)),
   // Kafka refuses records from the far future: the clock of the service that recorded the event was wrong.
-  timestamp: String(Math.min(Date.parse(time), wallClockMs())),
+  timestamp: String(Math.min(Date.parse(message.time), wallClockMs())),
   headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
 });

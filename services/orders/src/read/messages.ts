@@ -1,19 +1,11 @@
-import { OrderDeletionEvent, OrderEvent, type OrderMessage } from '@cpg/contracts';
-import {
-  isTombstone,
-  messageFor,
-  outgoingMessage,
-  parseRecorded,
-  type RecentEvents,
-  type Recorded,
-  stateAt,
-} from '@cpg/event-sourcing';
+import { messageFor, OrderDeletionEvent, OrderEvent, type OrderMessage } from '@cpg/contracts';
+import { isTombstone, parseRecorded, type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { isDeletionRecord } from '../commands/deletion.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
-import { orderText, orderView } from '../order/view.ts';
+import { orderView } from '../order/view.ts';
 
 /** Makes the `orders.v1` message of an event in the log. Null for an event that is not published: `OrderDeleted`, whose
  *  deletion record is published in its place, an event of an unknown type, and an event of an order that has been
@@ -25,11 +17,10 @@ export const orderMessages = (client: EventStoreDBClient, recent?: RecentEvents<
     if (isDeletionRecord(entry)) {
       const recorded = parseRecorded(OrderDeletionEvent, entry);
       const { sequence } = recorded.event.data;
-      return outgoingMessage({ ...recorded, revision: sequence }, subjectOf(recorded.event.data), 'null');
+      return messageFor({ ...recorded, revision: sequence }, subjectOf(recorded.event.data), null);
     }
     const evolved = await states.read(entry);
-    if (!evolved || !exists(evolved.state)) return null;
-    return outgoingMessage(evolved.recorded, subjectOf(evolved.state), orderText(evolved.state));
+    return evolved && orderMessage(evolved.recorded, evolved.state);
   };
 };
 
@@ -38,7 +29,7 @@ export const orderMessage = (recorded: Recorded<OrderEvent>, order: Order): Orde
   exists(order) ? (messageFor(recorded, subjectOf(order), orderView(order)) as OrderMessage | null) : null;
 
 const subjectOf = ({ orderId, merchantId }: { readonly orderId: string; readonly merchantId: string }) => ({
-  source: '/orders',
+  source: '/orders' as const,
   subject: orderId,
   orderId,
   merchantId,

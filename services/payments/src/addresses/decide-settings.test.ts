@@ -49,7 +49,7 @@ const given = (...commands: readonly SettingsCommand[]) => {
   };
 };
 const events = (command: SettingsCommand, settings: DepositSettings) =>
-  decideSettings(command, settings, NOW).map(({ event, xpub }) => ({ event, metadata: { xpub } }));
+  decideSettings(command, settings, NOW).map(({ event, secret }) => ({ event, metadata: { secret } }));
 
 test('a merchant sets an account on several networks, and a repeat changes nothing', () => {
   given().when(set('A')).then('DepositAccountSet');
@@ -94,7 +94,7 @@ test('the same key with another depth is the same account, and keeps its recorde
   const { settings, when } = given(set('A'));
   when(set('A', shallow)).then();
   const [moved] = decideSettings(set('A', shallow, { network: 'bnb' }), settings, NOW);
-  expect(moved!.xpub).toBe(KEY.xpub);
+  expect(moved!.secret).toBe(KEY.xpub);
 });
 
 test('another key with the fingerprint of a recorded one is refused', () => {
@@ -115,8 +115,8 @@ test('an account is removed once', () => {
 });
 
 test('the key is not part of the data that audits print', () => {
-  const [{ event, xpub }] = decideSettings(set('A'), noDepositSettings, NOW) as [{ event: object; xpub: string }];
-  expect(xpub).toBe(KEY.xpub);
+  const [{ event, secret }] = decideSettings(set('A'), noDepositSettings, NOW) as [{ event: object; secret: string }];
+  expect(secret).toBe(KEY.xpub);
   expect(JSON.stringify(event)).not.toContain(KEY.xpub.slice(4, 24));
 });
 

@@ -74,7 +74,7 @@ const setAccount = (
   // The first form of a key stays the recorded one.
   const recordedXpub = recorded?.xpub ?? xpub;
   const data = { merchantId, network, account: fingerprint, keyHash: keyHashOf(recordedXpub), at };
-  return [{ event: { type: 'DepositAccountSet', data }, xpub: recordedXpub }];
+  return [{ event: { type: 'DepositAccountSet', data }, secret: recordedXpub }];
 };
 
 /** An account belongs for ever to whoever set it first: its orders show the addresses, and money can come late. */

@@ -203,7 +203,7 @@ test('a key that was exchanged in the event store is noticed', async () => {
   const last = (await recorded()).at(-1)!;
   const [key, other] = [ownKey(), ownKey()].map(readAccountKey);
   const data = { merchantId: newId('merchant'), network: NETWORK, account: key!.fingerprint, keyHash: 'f'.repeat(64) };
-  await rails.events.record(DEPOSIT_SETTINGS_STREAM, 'DepositAccountSet', data, last.revision, { xpub: other!.xpub });
+  await rails.events.record(DEPOSIT_SETTINGS_STREAM, 'DepositAccountSet', data, last.revision, { secret: other!.xpub });
   const { accounts } = rails.startStock();
   await expect(accounts.accountsOf(NETWORK)).rejects.toThrow(/is not the one that was set/);
 });

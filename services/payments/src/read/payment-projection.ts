@@ -26,7 +26,7 @@ export const paymentProjection = (
     counts: paymentCounts,
     version: 5,
     prefixes: [PAYMENT_STREAM_PREFIX],
-    orderOf: orderOfPayment(client),
+    orderingKeyOf: orderOfPayment(client),
     transientColumns: [],
     apply: async (db, events, schema) => {
       const latestByPaymentId = new Map<string, ProjectedPayment>();

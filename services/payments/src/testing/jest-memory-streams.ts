@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { type DomainMessage, type OrderDeletionRecorded, type OrderEvent, paymentView } from '@cpg/contracts';
-import { type EventMetadata, messageFor, type Recorded } from '@cpg/event-sourcing';
+import {
+  type DomainMessage,
+  messageFor,
+  type OrderDeletionRecorded,
+  type OrderEvent,
+  paymentView,
+} from '@cpg/contracts';
+import { type EventMetadata, type Recorded } from '@cpg/event-sourcing';
 import type { Pool } from '@cpg/platform/postgres';
 import { newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';

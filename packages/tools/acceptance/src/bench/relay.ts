@@ -50,7 +50,7 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
     topic: name,
     messageOf: async ({ event }) => {
       const message = event!.data as unknown as DomainMessage;
-      return { ...message, text: JSON.stringify(message) };
+      return message;
     },
   });
   const arrivals = await consumeArrivals(kafka, name);
