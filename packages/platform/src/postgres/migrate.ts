@@ -19,11 +19,6 @@ export interface Migrations {
   readonly folder: string;
 }
 
-/** A version before the first release made a schema. No version converts it. */
-class EarlierSchemaError extends FatalStartError {
-  override readonly name = 'EarlierSchemaError';
-}
-
 interface MigrationFile {
   readonly number: number;
   readonly name: string;
@@ -32,17 +27,17 @@ interface MigrationFile {
 }
 
 /** Applies the numbered files (`001-orders.sql`) that a schema does not have yet, in order, in one transaction.
- *  Instances that start together wait for each other. Throws EarlierSchemaError when the schema began with another file,
- *  and Error when an applied file was changed afterwards, or when the database has a migration that this program does not
+ *  Instances that start together wait for each other. Throws FatalStartError when the schema began with another file, and
+ *  Error when an applied file was changed afterwards, or when the database has a migration that this program does not
  *  have. */
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
 /** Brings a schema up to date, and stamps it with its environment. Looks first, so that a role without the rights of
  *  the owner finds a schema that its owner has prepared. Changes nothing and throws WrongEnvironmentError when the
- *  schema belongs to another environment, EarlierSchemaError when a version before the first release made it,
- *  SharedSessionError when a pooler gives the sessions of the pool to several clients, and ConfigError when only the owner
- *  may change the schema. */
+ *  schema belongs to another environment, FatalStartError when a version before 0.2.0 made it, SharedSessionError when a
+ *  pooler gives the sessions of the pool to several clients, and ConfigError when only the owner may change the
+ *  schema. */
 export const prepareSchema = async (pool: Pool, schema: OwnSchema): Promise<void> => {
   await requireOwnSessions(pool);
   if (await isPrepared(pool, schema)) return;
@@ -117,7 +112,7 @@ const lockSchema = async (db: Queryable, schema: string): Promise<void> => {
   await db.query(withoutTimeout('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]));
 };
 
-/** Numbers of the applied migrations. Throws when one of them is missing from `files` or differs; EarlierSchemaError when
+/** Numbers of the applied migrations. Throws when one of them is missing from `files` or differs; FatalStartError when
  *  that is the first one. */
 const appliedMigrations = async (
   db: Queryable,
@@ -129,7 +124,7 @@ const appliedMigrations = async (
   );
   const first = rows.find(({ number }) => number === files[0]?.number);
   if (first && first.name !== files[0]!.name)
-    throw new EarlierSchemaError(
+    throw new FatalStartError(
       `schema ${schema} of the database at DATABASE_URL begins with the migration ${first.name}, so a version before 0.2.0 made it, and no later version reads its data: start with an empty database, event store and Kafka cluster ("npm run reset" empties local ones)`,
     );
   for (const { number, name, hash } of rows) {
