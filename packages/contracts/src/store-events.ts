@@ -4,6 +4,9 @@ import { Timestamp } from './ids.ts';
 /** The stream that identifies an event store. It has one event, written by the first service that uses the store. */
 export const STORE_STREAM = 'store-identity';
 
+/** The format of events from 0.2.0 on. */
+export const STORE_FORMAT = 1;
+
 /** The identity of an event store and the environment that its events belong to. */
 export const StoreIdentified = z.object({
   type: z.literal('StoreIdentified'),
@@ -11,6 +14,8 @@ export const StoreIdentified = z.object({
     /** `sto_` and a ULID: two stores never have the same one, and a restored backup keeps its own. */
     storeId: z.string(),
     environment: z.string(),
+    /** Of the events in the store: `STORE_FORMAT`. Stores of versions before 0.2.0 have none. */
+    format: z.number().optional(),
     at: Timestamp,
   }),
 });

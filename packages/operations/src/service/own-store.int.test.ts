@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { connectEventStore, readStoreIdentity } from '@cpg/event-sourcing';
+import { connectEventStore, readStoreIdentity, writeStoreIdentity } from '@cpg/event-sourcing';
 import { createPool, type Environment, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import { createLogger, FatalStartError } from '@cpg/platform';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { requireOwnStore } from './own-store.ts';
 
@@ -67,7 +67,17 @@ test('an empty store is identified once, by whichever service is first', async (
   );
 });
 
-test('a store of an earlier version is identified when it has the events of the rows', async () => {
+test('a store with events of a version before 0.2.0 is refused', async () => {
+  const identity = { storeId: 'sto_1', environment: 'sandbox', at: '2026-01-01T00:00:00.000Z' };
+  await writeStoreIdentity(client, identity, 'service:things');
+  const refusal = await requireStore('sandbox').catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(FatalStartError);
+  expect((refusal as Error).message).toMatch(
+    /^the event store at EVENTSTORE_URL has events of a version before 0\.2\.0, .*: start with an empty database, event store/,
+  );
+});
+
+test('a store without an identity is identified when it has the events of the rows', async () => {
   await pool.query(`insert into things.things values ('a')`);
   await expect(requireStore('sandbox')).rejects.toThrow(/does not have the events of a, which the database/);
   await record('a');
@@ -81,7 +91,7 @@ test('a deleted stream shows that the store knew its row', async () => {
   expect(await requireStore('sandbox')).toMatchObject({ environment: 'sandbox' });
 });
 
-test('a store of an earlier version is not identified by a database that does not know its merchants', async () => {
+test('a store without an identity is not identified by a database that does not know its merchants', async () => {
   await record('a');
   await expect(requireStore('sandbox')).rejects.toThrow(/has events of merchants that the database .* does not have/);
   expect(await readStoreIdentity(client)).toBeNull();

@@ -1,3 +1,4 @@
+import { STORE_FORMAT } from '@cpg/contracts';
 import {
   firstEventData,
   isKnownStream,
@@ -8,7 +9,7 @@ import {
   writeStoreIdentity,
 } from '@cpg/event-sourcing';
 import { type Environment, isReadable, type Queryable, WrongEnvironmentError } from '@cpg/platform/postgres';
-import { newUlid, wallClock } from '@cpg/platform';
+import { FatalStartError, newUlid, wallClock } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 
 export interface OwnStoreOptions {
@@ -31,12 +32,17 @@ export const requireOwnStore = async (options: OwnStoreOptions): Promise<StoreId
   return (await requireEnvironment(client, environment))!;
 };
 
-/** Checks that the event store belongs to the environment, if it is identified. Throws WrongEnvironmentError. */
+/** Checks that the event store belongs to the environment and has events of a format that this version reads, if it is
+ *  identified. Throws WrongEnvironmentError, and FatalStartError for another format. */
 export const requireEnvironment = async (
   client: EventStoreDBClient,
   environment: Environment,
 ): Promise<StoreIdentity | null> => {
   const identity = await readStoreIdentity(client);
+  if (identity && identity.format !== STORE_FORMAT)
+    throw new FatalStartError(
+      `the event store at EVENTSTORE_URL has events of ${identity.format === undefined ? 'a version before 0.2.0' : `format ${identity.format}`}, which this version does not read: start with an empty database, event store and Kafka cluster ("npm run reset" empties local ones), or run the version that wrote them`,
+    );
   if (!identity || identity.environment === environment) return identity;
   throw new WrongEnvironmentError(
     `ENVIRONMENT is ${environment}, but the event store at EVENTSTORE_URL belongs to ${identity.environment}: correct ENVIRONMENT or the address`,
@@ -51,11 +57,11 @@ export const identifyStore = ({
 }: Pick<OwnStoreOptions, 'client' | 'environment' | 'name'>): Promise<StoreIdentity> =>
   writeStoreIdentity(
     client,
-    { storeId: `sto_${newUlid()}`, environment, at: wallClock().toISOString() },
+    { storeId: `sto_${newUlid()}`, environment, format: STORE_FORMAT, at: wallClock().toISOString() },
     `service:${name}`,
   );
 
-/** Events of versions that identified no store belong to this database when it has their rows, or their merchants. */
+/** Events of a store without an identity belong to this database when it has their rows, or their merchants. */
 const requireKnownEvents = async ({ client, db, projection }: OwnStoreOptions): Promise<void> => {
   const [prefix] = projection.prefixes;
   const { rows } = await db.query<{ id: string }>(`select id from ${nameOf(projection)} order by id limit 1`);
