@@ -24,7 +24,6 @@ create table checkpoints (
   store_id text,
   event_id text,
   event_stream text,
-  event_position numeric,
   retired_at timestamp with time zone,
   constraint checkpoints_pkey PRIMARY KEY (name)
 );

@@ -402,7 +402,6 @@ create table checkpoints (
   store_id text,
   event_id text,
   event_stream text,
-  event_position numeric,
   -- Set while another number of shards (LOG_SHARDS) is in use. The row stays, because its name is that of a producer in Kafka which later
   -- leaders fence.
   retired_at timestamptz

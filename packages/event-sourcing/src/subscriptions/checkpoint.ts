@@ -5,7 +5,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 
 /** The position of a subscription in the log, stored in `<schema>.checkpoints`. `epoch` is a fencing token: each new
  *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the
- *  event at the position show whether the store still is the same; `event_position` is the position of that event. */
+ *  event at the position show whether the store still is the same. */
 export interface Checkpoint {
   /** Throws UnknownStoreError when the event store is not the one of the checkpoint. */
   readonly load: () => Promise<LogPosition | null>;
@@ -45,7 +45,7 @@ export const acquireCheckpoint = async (
     const saved = await db.query({
       name: `save-checkpoint-${schema}`,
       text: `update ${schema}.checkpoints
-             set commit_position = $3, prepare_position = $4, store_id = $5, event_id = $6, event_stream = $7, event_position = $3
+             set commit_position = $3, prepare_position = $4, store_id = $5, event_id = $6, event_stream = $7
              where name = $1 and epoch = $2 and commit_position is not distinct from $8`,
       values: [name, epoch, commit, prepare, storeId, event?.id, event?.stream, previous],
     });
@@ -79,7 +79,7 @@ export const moveCheckpoint = async (
   await db.query(
     `update ${schema}.checkpoints
      set epoch = epoch + 1, commit_position = $2, prepare_position = $3, store_id = $4,
-         event_id = $5, event_stream = $6, event_position = $2
+         event_id = $5, event_stream = $6
      where name = $1`,
     [name, position?.commit, position?.prepare, storeId, position?.event?.id, position?.event?.stream],
   );

@@ -23,7 +23,7 @@ export class UnknownStoreError extends Error {
 
 interface StoredCheckpoint {
   readonly name: string;
-  /** Null in checkpoints of versions that did not store it. */
+  /** Null before the first leader has loaded it. */
   readonly storeId: string | null;
   readonly position: LogPosition | null;
 }
@@ -37,8 +37,7 @@ interface CheckpointRow {
   readonly event_stream: string | null;
 }
 
-/** The checkpoints in use of a schema that `condition` selects. An earlier version moves a checkpoint without its
- *  event, which then belongs to another position and is left out. */
+/** The checkpoints in use of a schema that `condition` selects. */
 export const readCheckpoints = async (
   db: Queryable,
   schema: string,
@@ -47,7 +46,7 @@ export const readCheckpoints = async (
 ): Promise<StoredCheckpoint[]> => {
   const { rows } = await db.query<CheckpointRow>(
     `select name, store_id, commit_position::text as commit, prepare_position::text as prepare,
-            case when event_position = commit_position then event_id end as event_id, event_stream
+            event_id, event_stream
      from ${schema}.checkpoints where retired_at is null and (${condition}) order by name`,
     [...values],
   );

@@ -74,13 +74,13 @@ const divide = async (
     await db.query(`update ${table} set retired_at = now(), epoch = epoch + 1 where name = any($1)`, [earlier]);
     await db.query(
       `insert into ${table} as stored
-         (name, epoch, commit_position, prepare_position, store_id, event_id, event_stream, event_position)
-       select new.name, 1, commit_position, prepare_position, store_id, event_id, event_stream, event_position
+         (name, epoch, commit_position, prepare_position, store_id, event_id, event_stream)
+       select new.name, 1, commit_position, prepare_position, store_id, event_id, event_stream
        from unnest($1::text[]) as new (name) left join ${table} as lowest on lowest.name = $2
        on conflict (name) do update
          set retired_at = null, epoch = stored.epoch + 1, commit_position = excluded.commit_position,
              prepare_position = excluded.prepare_position, store_id = excluded.store_id, event_id = excluded.event_id,
-             event_stream = excluded.event_stream, event_position = excluded.event_position`,
+             event_stream = excluded.event_stream`,
       [checkpointsOf(name, shards), earlier[0] ?? null],
     );
     await endLeaders(db, schema, earlier);

@@ -13,7 +13,7 @@ create table tallies (id text primary key, n int not null, revision bigint not n
 create index tallies_by_n on tallies (n) where not deleted;
 create view api_tallies as select id, n from tallies where not deleted;
 create table checkpoints (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric,
-  store_id text, event_id text, event_stream text, event_position numeric, retired_at timestamptz);
+  store_id text, event_id text, event_stream text, retired_at timestamptz);
 create table parked_streams (subscription text, stream text, revision bigint, event_id text, event_type text, reason text,
   parked_at timestamptz default now(), tried_at timestamptz default now(), primary key (subscription, stream));
 create table projection_versions (projection text primary key, version int not null);`;

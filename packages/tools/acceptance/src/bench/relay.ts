@@ -32,7 +32,7 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
   const pool = createPool({ url: stack.databaseUrl, name: 'bench', max: 4, log });
   await pool.query(`create schema ${name}; create table ${name}.checkpoints
     (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric,
-     store_id text, event_id text, event_stream text, event_position numeric, retired_at timestamptz)`);
+     store_id text, event_id text, event_stream text, retired_at timestamptz)`);
   const kafka = createKafka({ KAFKA_BROKERS: brokers.split(',') }, { clientId: 'bench', log });
   const admin = kafka.admin();
   await admin.connect();
