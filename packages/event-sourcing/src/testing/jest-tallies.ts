@@ -102,7 +102,7 @@ export const startTallies = async (ownDatabase: Promise<Database> = testDatabase
         ?.revision,
     /** How many shadow schemas exist. */
     shadowSchemas: async () =>
-      (await pool.query("select 1 from pg_namespace where nspname = 'tallies_beside'")).rowCount,
+      (await pool.query("select 1 from pg_namespace where nspname = 'tallies_shadow'")).rowCount,
     /** Changes one row, deletes one and adds one. */
     corrupt: async () => {
       await pool.query(`update ${LIVE} set n = n + 1 where id = 'old-1'`);

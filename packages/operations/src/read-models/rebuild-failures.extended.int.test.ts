@@ -17,7 +17,7 @@ afterAll(() => tallies.stop());
 
 describe('a crash', () => {
   const statements = [
-    'insert into tallies_beside',
+    'insert into tallies_shadow',
     'analyze',
     'lock table',
     'drop table',

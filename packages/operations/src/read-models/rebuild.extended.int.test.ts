@@ -56,7 +56,7 @@ test(
 test(
   'a swap that cannot get its lock gives up, retries, and loses no write',
   async () => {
-    const application = 'beside tallies.tallies';
+    const application = 'shadow tallies.tallies';
     const isWaiting = async () =>
       (
         await tallies.pool.query(

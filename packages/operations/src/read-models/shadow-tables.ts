@@ -60,11 +60,9 @@ export const withShadowTables = async <T>(
   work: (shadow: ShadowTables, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const { databaseUrl, projection } = options;
-  // Lock and schema keep the names that earlier versions use, so that two versions exclude each other during an
-  // upgrade.
-  const lock = `beside ${nameOf(projection)}`;
+  const lock = `shadow ${nameOf(projection)}`;
   const { name = FIRST_PROJECTION } = projection;
-  const schema = `${projection.schema}${name === FIRST_PROJECTION ? '' : `_${name}`}_beside`;
+  const schema = `${projection.schema}${name === FIRST_PROJECTION ? '' : `_${name}`}_shadow`;
   try {
     return await withAdvisoryLock({ url: databaseUrl, applicationName: lock, lock }, async (session, lost) => {
       const signal = AbortSignal.any([options.signal, lost]);
