@@ -2,7 +2,10 @@ import { allowedCallers, createLogger } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import { TOKENS } from './testing/jest-calls.ts';
 
-type Unused = Pick<Parameters<typeof buildApp>[0], 'commands' | 'handler' | 'deletion' | 'history'>;
+type Unused = Pick<
+  Parameters<typeof buildApp>[0],
+  'create' | 'commands' | 'handler' | 'deletion' | 'runDue' | 'history'
+>;
 
 const appOf = (sandbox: boolean) =>
   buildApp({
@@ -10,7 +13,7 @@ const appOf = (sandbox: boolean) =>
     gate: { waitUntilOpen: async () => {} },
     sandbox,
     // No call gets so far: its body is missing.
-    ...({ commands: {}, handler: {}, deletion: {}, history: {} } as object as Unused),
+    ...({ create: {}, commands: {}, handler: {}, deletion: {}, runDue: {}, history: {} } as object as Unused),
     rateLockMaxMinutes: 1_440,
     now: () => new Date(0),
     log: createLogger({ name: 'orders', level: 'silent' }),

@@ -9,9 +9,8 @@ import {
 } from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
 import { z } from 'zod';
-import { positive } from './rates/decimals.ts';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
-import type { Priced } from './rates/sources/source.ts';
+import { positive, type Priced } from './rates/sources/source.ts';
 
 const PRICED = z.union([ItemCurrency, PaymentCurrency]);
 

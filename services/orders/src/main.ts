@@ -1,4 +1,4 @@
-import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
+import { NewOrderEvent, OrderEvent, orderStreamOf, TOPICS } from '@cpg/contracts';
 import { recentEvents } from '@cpg/event-sourcing';
 import { startEventSourcedService } from '@cpg/operations';
 import { counterMetric, type Logger } from '@cpg/platform';
@@ -8,27 +8,26 @@ import { orderCommands } from './commands/order-commands.ts';
 import { withOrderLog, withTrustedClock } from './commands/order-handler.ts';
 import { paymentsClient } from './commands/payments-client.ts';
 import { type Config, readOrdersConfig } from './config.ts';
-import { followAvailability } from './create/available-networks.ts';
-import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './create/deposit-settings.ts';
+import { orderCreation } from './create/create-order.ts';
 import { earlierCreates } from './create/earlier-creates.ts';
-import { findPayables } from './create/find-payables.ts';
 import { createStock } from './create/stock.ts';
 import { watchDeadlines } from './deadlines/deadlines.ts';
+import { dueOrders } from './deadlines/run-due.ts';
 import { unreadChains } from './deadlines/unread-chains.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './payments/reaction.ts';
 import { type AcceptedPrices, acceptedPrices } from './rates/accepted-prices.ts';
 import { marketRates } from './rates/market.ts';
-import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { orderHistory } from './read/history.ts';
 import { orderMessages } from './read/messages.ts';
-import { orderProjection } from './read/order-projection.ts';
-import { orderWriter } from './read/order-rows.ts';
+import { orderProjection, orderWriter } from './read/order-projection.ts';
+import { readUrl } from './rates/sources/source.ts';
+import { followAvailability, followDepositSettings, readDepositSettings, toleranceBpsIn } from './create/followed.ts';
+import { findPayables } from './create/payables.ts';
 
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',
@@ -68,21 +67,25 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
     ...ENDED_UNREAD,
     known: config.assets.networks.map(({ name }) => ({ network: name })),
   });
-  const commands = orderCommands({
-    handler,
-    project: orderWriter(followerPool),
-    earlierCreates: earlierCreates(client),
-    payments,
+  const project = orderWriter(followerPool);
+  const commands = orderCommands({ handler, project, payments, log });
+  const shared = {
     payablesOf: findPayables({ stock, payments }),
-    awaitsChains: unreadChains({ payments, now, log, countUnread: (network) => endedUnread({ network }) }),
-    assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
-    toleranceBpsOf: toleranceBpsIn(settings, readSettings),
+    assets: config.assets,
     now,
     endsBy,
-    log,
+  };
+  const create = orderCreation({
+    ...shared,
+    handler,
+    project,
+    earlierCreates: earlierCreates(client),
+    toleranceBpsOf: toleranceBpsIn(settings, readSettings),
   });
+  const awaitsChains = unreadChains({ payments, now, log, countUnread: (network) => endedUnread({ network }) });
+  const runDue = dueOrders({ ...shared, commands, awaitsChains });
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
   return {
@@ -94,9 +97,11 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
         'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN,
         admin: config.ADMIN_TO_ORDERS_TOKEN,
       },
+      create,
       commands,
       handler,
       deletion,
+      runDue,
       history: orderHistory({ client, readModel }),
       rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
       sandbox: config.ENVIRONMENT === 'sandbox',
@@ -109,7 +114,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
       settings.start(),
       networks.start(),
       ...(market ? [market.start()] : []),
-      watchDeadlines({ readModel, handler, commands, now, endsBy, wait: outages.wait, log }),
+      watchDeadlines({ readModel, handler, runDue, now, endsBy, wait: outages.wait, log }),
     ],
     publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client, recent) },
     consume: {

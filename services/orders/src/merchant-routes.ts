@@ -1,85 +1,110 @@
-import { CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
-import { type CallContext, readCallContext } from '@cpg/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdvanceTimeCall, CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
+import { type CallContext, readCallContext } from '@cpg/platform';
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { OrderCommands } from './commands/order-commands.ts';
+import { z } from 'zod';
 import type { Deletion } from './commands/deletion.ts';
+import type { OrderCommands } from './commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
+import type { CreateOrder } from './create/create-order.ts';
+import type { RunDue } from './deadlines/run-due.ts';
 import type { OrderCommand } from './order/command.ts';
+import type { ExistingOrder } from './order/state.ts';
 import { orderText } from './order/view.ts';
-import { OrderPath } from './paths.ts';
-import { sendJsonText } from './send-json-text.ts';
 
-export interface MerchantOrderRoutes {
+export interface MerchantRoutes {
+  readonly create: CreateOrder;
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
+  readonly runDue: RunDue;
   /** How long rates may be locked, from their quote. */
   readonly rateLockMaxMinutes: number;
   readonly now: () => Date;
 }
 
-/** Commands of merchants, called by the gateway. */
-export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = async (
-  app,
-  { commands, handler, deletion, rateLockMaxMinutes, now },
-) => {
-  /** Resolves to the text of the order. */
-  const runForMerchant = async (
-    orderId: string,
-    merchantId: string,
-    command: OrderCommand,
-    context: CallContext,
-  ): Promise<string> =>
-    orderText(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
-  const config = { callers: ['gateway'] } as const;
-  const merchantCall = { params: OrderPath, body: OrderCall };
+const OrderPath = z.object({ id: z.string() });
+const config = { callers: ['gateway'] } as const;
 
-  const create = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
-  app.post('/orders', create, async (request, reply) => {
-    const { order, isRepeat } = await commands.create(request.body, readCallContext(request));
+const sendOrder = (reply: FastifyReply, order: ExistingOrder): FastifyReply =>
+  reply.type('application/json; charset=utf-8').send(orderText(order));
+
+/** Commands of merchants, called by the gateway. */
+export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
+  app,
+  { create, commands, handler, deletion, rateLockMaxMinutes, now },
+) => {
+  const createOrder = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
+  app.post('/orders', createOrder, async (request, reply) => {
+    const { order, isRepeat } = await create(request.body, readCallContext(request));
     if (isRepeat) reply.header('idempotency-replayed', 'true');
     reply.code(201).header('location', `/orders/${order.orderId}`);
-    return sendJsonText(reply, orderText(order));
+    return sendOrder(reply, order);
   });
 
-  app.post('/orders/:id/cancel', { config, schema: merchantCall }, async (request, reply) => {
+  const run = (orderId: string, merchantId: string, command: OrderCommand, context: CallContext) =>
+    commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true });
+  const schema = { params: OrderPath, body: OrderCall };
+
+  app.post('/orders/:id/cancel', { config, schema }, async (request, reply) => {
     const command = { type: 'CancelOrder', at: now() } as const;
-    const { merchant_id } = request.body;
-    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
+    return sendOrder(reply, await run(request.params.id, request.body.merchant_id, command, readCallContext(request)));
   });
 
-  app.post('/orders/:id/capture', { config, schema: merchantCall }, async (request, reply) => {
+  app.post('/orders/:id/capture', { config, schema }, async (request, reply) => {
     const command = { type: 'CapturePayments', at: now() } as const;
-    const { merchant_id } = request.body;
-    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
+    return sendOrder(reply, await run(request.params.id, request.body.merchant_id, command, readCallContext(request)));
   });
 
-  app.patch('/orders/:id', { config, schema: { ...merchantCall, body: UpdateOrderCall } }, async (request, reply) => {
+  app.patch('/orders/:id', { config, schema: { ...schema, body: UpdateOrderCall } }, async (request, reply) => {
     const { merchant_id, changes } = request.body;
     const { metadata, expiration_minutes: expirationMinutes } = changes;
     const command = { type: 'UpdateOrder', metadata, expirationMinutes, rateLockMaxMinutes, at: now() } as const;
-    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
+    return sendOrder(reply, await run(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.delete(
-    '/orders/:id',
-    { config, schema: { ...merchantCall, response: { 200: OrderDeletion } } },
-    async (request) => {
-      const { id } = request.params;
-      const context = readCallContext(request);
-      const { merchant_id: merchantId } = request.body;
-      const { state: before } = await handler.load(id);
-      if (before.status === 'deleted' && before.lastState.merchantId === merchantId)
-        // An earlier request recorded the deletion.
-        await afterRecording(() => deletion.resume(before.lastState, context));
-      else {
-        await deletion.refuseUnsettled(await loadOrder(handler, id, merchantId), context);
-        const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
-        if (state.status === 'deleted')
-          await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
-      }
-      return { id, deleted: true as const };
-    },
-  );
+  app.delete('/orders/:id', { config, schema: { ...schema, response: { 200: OrderDeletion } } }, async (request) => {
+    const { id } = request.params;
+    const context = readCallContext(request);
+    const { merchant_id: merchantId } = request.body;
+    const { state: before } = await handler.load(id);
+    if (before.status === 'deleted' && before.lastState.merchantId === merchantId)
+      // An earlier request recorded the deletion.
+      await afterRecording(() => deletion.resume(before.lastState, context));
+    else {
+      await deletion.refuseUnsettled(await loadOrder(handler, id, merchantId), context);
+      const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+      if (state.status === 'deleted')
+        await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
+    }
+    return { id, deleted: true as const };
+  });
+};
+
+const LOOKS = 10;
+const LOOK_EVERY_MS = 300;
+
+/** Sandbox only: advances the clock of one order, so that a test need not wait for its deadline. */
+export const orderClockRoutes: FastifyPluginAsyncZod<Pick<MerchantRoutes, 'commands' | 'runDue' | 'now'>> = async (
+  app,
+  { commands, runDue, now },
+) => {
+  /** What was paid before now is normally reported within a second or two. The timer goes on if it takes longer. */
+  const runDueSoon = async (order: ExistingOrder, context: CallContext): Promise<ExistingOrder | null> => {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const done = await runDue(order, context);
+      if (done !== 'awaits chains') return done;
+      await sleep(LOOK_EVERY_MS);
+    }
+    return null;
+  };
+  const schema = { params: OrderPath, body: AdvanceTimeCall };
+  app.post('/orders/:id/time', { config, schema }, async (request, reply) => {
+    const context = readCallContext(request);
+    const command = { type: 'AdvanceTime', minutes: request.body.minutes, at: now() } as const;
+    const order = await commands.runAndNotify(request.params.id, command, context, { oncePerRequest: true });
+    return sendOrder(reply, (await runDueSoon(order, context)) ?? order);
+  });
 };

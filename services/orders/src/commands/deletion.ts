@@ -1,8 +1,10 @@
 import {
   AppError,
   type AssignedInstruction,
+  deletionStreamOf,
   type OrderDeletionRecorded,
   OrderEvent,
+  orderStreamOf,
   type RecordedDeposit,
   type RecordedPayable,
 } from '@cpg/contracts';
@@ -22,21 +24,10 @@ import { type CallContext, newId } from '@cpg/platform';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './payments-client.ts';
 import type { OrderHandler } from './order-handler.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { type ExistingOrder, exists } from '../order/state.ts';
 import { outcomeOf } from '../order/outcomes.ts';
-import { projectOrders } from '../read/order-rows.ts';
-
-/** The names of the streams of deletion records start with this prefix. */
-export const DELETION_STREAM_PREFIX = 'deletion-';
-
-/** The stream of an order's deletion record. */
-export const deletionStreamOf = (orderId: string): string => `${DELETION_STREAM_PREFIX}${orderId}`;
-
-/** Whether a log entry is a deletion record. */
-export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
-  event?.streamId.startsWith(DELETION_STREAM_PREFIX) ?? false;
+import { projectOrders } from '../read/order-projection.ts';
 
 export interface Deletion {
   /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not hold:

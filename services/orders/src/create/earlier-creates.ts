@@ -1,9 +1,7 @@
-import { OrderDeletionEvent, OrderEvent } from '@cpg/contracts';
+import { deletionStreamOf, OrderDeletionEvent, OrderEvent, orderStreamOf } from '@cpg/contracts';
 import { evolveRecorded, firstEvent, lastEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { deletionStreamOf } from '../commands/deletion.ts';
 import { existingOrder } from '../commands/order-handler.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { type CreateOnceOptions, type EarlierCreate, keptUntil } from './create-once.ts';
 

@@ -1,4 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEPOSIT_SETTINGS_FOLD, type DepositSettings, settingsOf } from '@cpg/assets';
+import type { Availability } from '@cpg/contracts';
+import { foldedStream } from '@cpg/event-sourcing';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 
 /** A value that is read once a second. */
 export interface Followed<T> {
@@ -10,7 +14,7 @@ export interface Followed<T> {
 const POLL_MS = 1_000;
 
 /** Follows what `read` resolves to. `sentAtMs` is when the read began. `nowMs` is a monotonic clock. */
-export const followed = <T>(
+const followed = <T>(
   read: (sentAtMs: number) => Promise<T>,
   { maxAgeMs = Infinity, nowMs = () => performance.now() }: { maxAgeMs?: number; nowMs?: () => number } = {},
 ): Followed<T> => {
@@ -38,3 +42,46 @@ export const followed = <T>(
     },
   };
 };
+
+/** Whether new orders may show addresses on a network now. */
+type IsAvailable = (network: string) => boolean;
+
+export interface AvailableNetworks extends Pick<Followed<unknown>, 'start'> {
+  readonly isAvailable: IsAvailable;
+}
+
+/** Follows which networks payments reads. What it said last holds for as long as it said, also while payments is
+ *  unavailable: nobody reads chains then. `nowMs` is a monotonic clock. */
+export const followAvailability = (
+  read: () => Promise<Pick<Availability, 'networks'>>,
+  nowMs: () => number = () => performance.now(),
+): AvailableNetworks => {
+  const ends = followed(
+    async (sentAtMs) => {
+      const { networks } = await read();
+      return new Map(Object.entries(networks).map(([name, forMs]) => [name, sentAtMs + forMs]));
+    },
+    { nowMs },
+  );
+  return { isAvailable: (network) => nowMs() < (ends.current()?.get(network) ?? -Infinity), start: ends.start };
+};
+
+const MAX_AGE_MS = 5_000;
+
+/** Reads the settings of merchants' deposits. */
+export const readDepositSettings = (client: EventStoreDBClient): (() => Promise<DepositSettings>) =>
+  foldedStream({ client, ...DEPOSIT_SETTINGS_FOLD }).read;
+
+/** Follows the settings of merchants' deposits, at most a few seconds old. While they are unknown, payments decides.
+ *  `nowMs` is a monotonic clock. */
+export const followDepositSettings = (
+  read: () => Promise<DepositSettings>,
+  nowMs?: () => number,
+): Followed<DepositSettings> => followed(read, { maxAgeMs: MAX_AGE_MS, ...(nowMs && { nowMs }) });
+
+/** The tolerance for underpayment of a merchant, in hundredths of a percent. Reads the settings while they are not
+ *  known. */
+export const toleranceBpsIn =
+  ({ current }: Pick<Followed<DepositSettings>, 'current'>, read: () => Promise<DepositSettings>) =>
+  async (merchantId: string): Promise<number> =>
+    settingsOf(current() ?? (await read()), merchantId).toleranceBps;

@@ -2,8 +2,7 @@ import { ADDRESS_LEASE_MS, AppError } from '@cpg/contracts';
 import { after } from '../testing/jest-deciding.ts';
 import { createOrder, instruction } from '../testing/orders.ts';
 import type { ExistingOrder } from '../order/state.ts';
-import { findPayables } from './find-payables.ts';
-import { type Payables, recordWith } from './payables.ts';
+import { findPayables, type Payables, recordWith } from './payables.ts';
 
 const order = after(createOrder()) as ExistingOrder;
 const context = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };

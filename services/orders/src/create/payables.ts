@@ -1,5 +1,6 @@
-import { AppError, type AssignedInstruction } from '@cpg/contracts';
-import type { CallContext } from '@cpg/platform';
+import { ADDRESS_LEASE_MS, AppError, type AssignedInstruction } from '@cpg/contracts';
+import { type CallContext, steadyNowMs } from '@cpg/platform';
+import type { PaymentsClient } from '../commands/payments-client.ts';
 import type { ExistingOrder } from '../order/state.ts';
 
 /** Where an order can be paid. */
@@ -16,6 +17,33 @@ export type PayableOrder = Pick<ExistingOrder, 'orderId' | 'merchantId' | 'curre
 
 /** The payables of a new order. Undefined while a provider does not answer in time. */
 export type FindPayables = (order: PayableOrder, context: CallContext) => Promise<Payables | undefined>;
+
+/** Takes payables from the stock. Requests them from payments when the stock has none, or when a provider has to
+ *  register the order. */
+export const findPayables =
+  ({
+    stock,
+    payments,
+    nowMs = steadyNowMs,
+  }: {
+    /** Absent: payments assigns all instructions. */
+    readonly stock?: { readonly take: (order: PayableOrder) => Payables | null };
+    readonly payments: Pick<PaymentsClient, 'instructions'>;
+    readonly nowMs?: () => number;
+  }): FindPayables =>
+  async (order, context) => {
+    const taken = stock?.take(order);
+    if (taken) return taken;
+    const { orderId, merchantId, currency, rails, totalMinor } = order;
+    const sentAtMs = nowMs();
+    const answer = await payments.instructions(
+      { order_id: orderId, merchant_id: merchantId, currency, rails: [...rails], amount_minor: String(totalMinor) },
+      context,
+    );
+    if (!answer) return undefined;
+    const requireLease = leaseUntil(sentAtMs + ADDRESS_LEASE_MS, nowMs);
+    return { instructions: answer.instructions, requireLease, putBack: () => {} };
+  };
 
 /** Throws after `endsAtMs` of the monotonic clock `nowMs`. */
 export const leaseUntil = (endsAtMs: number, nowMs: () => number) => (): void => {

@@ -11,7 +11,7 @@ import {
   type StockCall,
 } from '@cpg/contracts';
 import { createLogger } from '@cpg/platform';
-import { LEAST_LEFT_MS } from './shelf.ts';
+import { LEAST_LEFT_MS } from './leased-items.ts';
 import { createStock } from './stock.ts';
 
 const assets = readAssets({ ENVIRONMENT: 'sandbox' });

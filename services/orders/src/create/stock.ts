@@ -1,25 +1,29 @@
 import {
   type Asset,
+  assignedDeposit,
   type AssetTable,
   confirmationsOf,
+  depositInstruction,
   type DepositSettings,
   payableAssets,
   settingsOf,
 } from '@cpg/assets';
 import {
   ADDRESS_LEASE_MS,
+  type AssignedInstruction,
   isTemporary,
   type LeasedAddress,
   type LeasedReference,
+  type PaymentCurrency,
+  type PaymentRail,
   type Stock as LeasedStock,
   type StockCall,
   stockNameOf,
+  unreachable,
 } from '@cpg/contracts';
 import { type Logger, steadyNowMs } from '@cpg/platform';
-import type { IsAvailable } from './available-networks.ts';
-import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';
-import { createShelf, type Shelf, type TakenItem } from './shelf.ts';
+import { createLeasedItems, type LeasedItems, type TakenItem } from './leased-items.ts';
 
 export interface Stock {
   /** Takes what the order needs. Null if a part of it is missing: then payments assigns the instructions. Refills the
@@ -32,7 +36,7 @@ export interface StockOptions {
   /** The accounts and confirmations of merchants. Null while they are not known: then the stock gives nothing. */
   readonly settings: () => DepositSettings | null;
   /** Whether a network is read. On others no order gets an address. */
-  readonly isAvailable: IsAvailable;
+  readonly isAvailable: (network: string) => boolean;
   /** Leases items from payments. */
   readonly lease: (call: StockCall) => Promise<LeasedStock>;
   readonly log: Logger;
@@ -58,12 +62,12 @@ export const createStock = ({
   nowMs = steadyNowMs,
 }: StockOptions): Stock => {
   /** By account: a merchant with an account of its own adds no work to orders of others. */
-  const addresses = new Map<string, Shelf<LeasedAddress>>();
-  const references = createShelf<References>(nowMs);
+  const addresses = new Map<string, LeasedItems<LeasedAddress>>();
+  const references = createLeasedItems<References>(nowMs);
   let refilling = false;
 
   const refill = async (): Promise<void> => {
-    const missing = [...addresses].map(([name, shelf]) => [name, shelf.missing()] as const);
+    const missing = [...addresses].map(([name, items]) => [name, items.missing()] as const);
     const wanted = missing.filter(([, count]) => count > 0);
     const call = { addresses: Object.fromEntries(wanted), references: references.missing() };
     if (wanted.length === 0 && call.references === 0) return;
@@ -87,9 +91,9 @@ export const createStock = ({
   };
 
   const takeAddress = (name: string): TakenItem<LeasedAddress> | null => {
-    const shelf = addresses.get(name) ?? createShelf(nowMs);
-    addresses.set(name, shelf);
-    return shelf.take();
+    const items = addresses.get(name) ?? createLeasedItems<LeasedAddress>(nowMs);
+    addresses.set(name, items);
+    return items.take();
   };
   const takeDeposits = (payable: readonly Asset[], order: StockedOrder, known: DepositSettings): TakenDeposit[] => {
     const { accounts } = settingsOf(known, order.merchantId);
@@ -146,6 +150,25 @@ export const createStock = ({
   };
 };
 
+/** One reference of each provider. */
+type References = Readonly<Record<string, LeasedReference>>;
+
+interface Deposit {
+  readonly asset: Asset;
+  readonly address: LeasedAddress;
+}
+
+/** What an order gets. */
+interface Assigned {
+  readonly deposits: readonly Deposit[];
+  /** A reference of each provider, with the deposits behind its payment page. */
+  readonly pages: readonly {
+    readonly provider: string;
+    readonly reference: LeasedReference;
+    readonly deposits: readonly Deposit[];
+  }[];
+}
+
 interface TakenDeposit {
   readonly asset: Asset;
   readonly taken: TakenItem<LeasedAddress> | null;
@@ -175,4 +198,37 @@ const itemOf = ({ asset, taken }: TakenDeposit): Deposit => ({ asset, address: t
 const withConfirmations = (asset: Asset, { merchantId, totalMinor }: StockedOrder, known: DepositSettings): Asset => {
   const confirmations = confirmationsOf(known, { merchantId, asset: asset.id, amountMinor: totalMinor });
   return confirmations === null ? asset : { ...asset, requiredConfirmations: confirmations };
+};
+
+/** The deposit instructions of an order, as payments makes them: by rail, then by network or provider. */
+const instructionsFrom = (
+  rails: readonly PaymentRail[],
+  currency: PaymentCurrency,
+  { deposits, pages }: Assigned,
+): AssignedInstruction[] =>
+  rails.flatMap((rail): AssignedInstruction[] => {
+    switch (rail) {
+      case 'crypto_deposit':
+        return deposits.map(({ asset, address }) => depositInstruction(asset, address));
+      case 'gateway_pay':
+        return pages.map(({ provider, reference, deposits: behind }) => ({
+          rail,
+          currency,
+          provider,
+          paymentReference: reference.payment_reference,
+          paymentUrl: reference.payment_url,
+          ...(reference.networks && { deposits: behind.map(({ asset, address }) => assignedDeposit(asset, address)) }),
+        }));
+      default:
+        return unreachable(rail);
+    }
+  });
+
+/** Sets of one reference of each provider, from lists by provider. */
+const referenceSets = (byProvider: Readonly<Record<string, readonly LeasedReference[]>>): References[] => {
+  const count = Math.min(...Object.values(byProvider).map(({ length }) => length));
+  if (!Number.isFinite(count)) return [];
+  return Array.from({ length: count }, (_, n) =>
+    Object.fromEntries(Object.entries(byProvider).map(([provider, references]) => [provider, references[n]!])),
+  );
 };

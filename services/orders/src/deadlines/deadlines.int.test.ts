@@ -1,7 +1,7 @@
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
-import type { OrderCommands } from '../commands/order-commands.ts';
 import { watchDeadlines } from './deadlines.ts';
+import type { RunDue } from './run-due.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import type { Order } from '../order/state.ts';
@@ -36,13 +36,12 @@ const insert = (id: string, row: { status?: string; dueAt: Date; claimedUntil?: 
 const runUntil = async (last: string, endsBy = () => NOW): Promise<string[]> => {
   const ran: string[] = [];
   const handler = { load: async (id: string) => ({ state: { orderId: id } as unknown as Order }) } as OrderHandler;
-  const runDue: OrderCommands['runDue'] = async (order) => {
+  const runDue: RunDue = async (order) => {
     ran.push(order.orderId);
     await pool.query('update orders.orders set due_at = null where id = $1', [order.orderId]);
     return order;
   };
-  const commands = { runDue } as OrderCommands;
-  const watching = watchDeadlines({ readModel: pool, handler, commands, now: () => NOW, endsBy, log, everyMs: 5 });
+  const watching = watchDeadlines({ readModel: pool, handler, runDue, now: () => NOW, endsBy, log, everyMs: 5 });
   try {
     await until(async () => ran.includes(last));
   } finally {

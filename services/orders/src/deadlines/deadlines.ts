@@ -4,14 +4,14 @@ import { UnreadableEventError } from '@cpg/event-sourcing';
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/platform';
 import pMap from 'p-map';
-import type { OrderCommands } from '../commands/order-commands.ts';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import { dueAt, type ExistingOrder, exists } from '../order/state.ts';
+import type { RunDue } from './run-due.ts';
 
 export interface DeadlineOptions {
   readonly readModel: Pool;
   readonly handler: OrderHandler;
-  readonly commands: OrderCommands;
+  readonly runDue: RunDue;
   readonly now: () => Date;
   /** The time by which orders end: 1970 while the clock is not trusted. */
   readonly endsBy: () => Date;
@@ -59,7 +59,7 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
         ...untilBack(wait),
         onError: (error) => log.warn({ err: error }, 'cannot query due orders, retrying'),
       }).catch(() => ({ rows: [] }));
-      const run = ({ id }: { id: string }) => (signal.aborted ? undefined : runDue(id, options));
+      const run = ({ id }: { id: string }) => (signal.aborted ? undefined : runOrder(id, options));
       await pMap(found.rows, run, { concurrency: CONCURRENCY });
       if (found.rows.length < CLAIM_BATCH) await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
@@ -76,13 +76,13 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
 const secondsUntilNextLook = (order: ExistingOrder, now: Date): number =>
   Math.min(MAX_LOOK_AFTER_S, Math.max(1, (now.getTime() - Date.parse(dueAt(order))) / 10_000));
 
-const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
+const runOrder = async (orderId: string, { readModel, handler, runDue, now, log }: DeadlineOptions): Promise<void> => {
   const context = newContext('service:orders');
   let retryAfterS = RETRY_AFTER_S;
   try {
     const { state } = await handler.load(orderId);
     if (!exists(state)) return;
-    const done = await commands.runDue(state, context);
+    const done = await runDue(state, context);
     if (done === 'awaits chains') retryAfterS = secondsUntilNextLook(state, now());
     else if (done) return;
     else if (state.status !== 'initialized') {

@@ -6,17 +6,19 @@ import type { OrderCommands } from '../commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from '../commands/order-handler.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderText } from '../order/view.ts';
-import { OrderPath, OrderPaymentPath } from '../paths.ts';
-import { sendJsonText } from '../send-json-text.ts';
+import { z } from 'zod';
 
-export interface OrderPaymentRoutes {
+export interface PaymentReportRoutes {
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
   readonly now: () => Date;
 }
 
+const OrderPath = z.object({ id: z.string() });
+const OrderPaymentPath = z.object({ id: z.string(), payment_id: z.string() });
+
 /** The payments of an order, called by payments. */
-export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = async (
+export const paymentReportRoutes: FastifyPluginAsyncZod<PaymentReportRoutes> = async (
   app,
   { commands, handler, now },
 ) => {
@@ -24,7 +26,8 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
   /** Answers with OrderAndOutcomes. */
   const run = async (orderId: string, command: OrderCommand, context: CallContext, reply: FastifyReply) => {
     const { order, outcomes } = await commands.run(orderId, command, context);
-    return sendJsonText(reply, `{"order":${orderText(order)},"outcomes":${JSON.stringify(outcomes)}}`);
+    const text = `{"order":${orderText(order)},"outcomes":${JSON.stringify(outcomes)}}`;
+    return reply.type('application/json; charset=utf-8').send(text);
   };
 
   app.get(

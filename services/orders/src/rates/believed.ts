@@ -1,5 +1,4 @@
-import type { Decimal } from '@cpg/contracts';
-import { compare, isNear } from './decimals.ts';
+import { add, type Decimal } from '@cpg/contracts';
 
 /** The fresh price of a currency by one source. */
 export interface FreshPrice {
@@ -54,4 +53,28 @@ const onItsOwn = <P extends FreshPrice>(fresh: readonly P[], { accepted, peg, ha
     ({ source, usd }) =>
       fresh.length === 1 && !accepted.has(source) && (hasOnlySource || (peg && isNear(usd, peg, AGREE_PERCENT))),
   );
+};
+
+const compare = (a: Decimal, b: Decimal): number => {
+  const scale = Math.max(a.scale, b.scale);
+  const difference = a.units * 10n ** BigInt(scale - a.scale) - b.units * 10n ** BigInt(scale - b.scale);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+};
+
+const half = ({ units, scale }: Decimal): Decimal => ({ units: units * 5n, scale: scale + 1 });
+
+/** The middle value, or the mean of the two middle values. Throws RangeError for an empty list. */
+export const median = (values: readonly Decimal[]): Decimal => {
+  const sorted = [...values].sort(compare);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  if (!low || !high) throw new RangeError('no values');
+  return half(add(low, high));
+};
+
+/** Whether `value` differs from `from` by at most `percent` percent. */
+const isNear = (value: Decimal, from: Decimal, percent: number): boolean => {
+  const scale = Math.max(value.scale, from.scale);
+  const [a, b] = [value, from].map(({ units, scale: own }) => units * 10n ** BigInt(scale - own)) as [bigint, bigint];
+  const distance = a > b ? a - b : b - a;
+  return distance * 100n <= b * BigInt(percent);
 };

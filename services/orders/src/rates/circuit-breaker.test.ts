@@ -1,4 +1,4 @@
-import { circuitBreaker } from './circuit-breaker.ts';
+import { circuitBreaker } from './market.ts';
 
 test('the pause doubles with each failure, and ends with the first success', () => {
   const at = (seconds: number) => seconds * 1_000;

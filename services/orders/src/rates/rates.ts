@@ -1,4 +1,5 @@
-import type { ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
+import type { Item, ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
+import { currenciesOf, price } from '../order/pricing.ts';
 
 interface Quote {
   /** Units of the payment currency for one unit of the item currency: a positive decimal string. */
@@ -13,8 +14,21 @@ export interface RateProvider {
   readonly quote: (base: ItemCurrency, currency: PaymentCurrency, now: Date) => Promise<Quote>;
 }
 
+/** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in multiples of `stepMinor`
+ *  minor units of `currency`. Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero
+ *  or one that is too large. */
+export const quoteItems = async (
+  provider: RateProvider,
+  items: readonly Item[],
+  currency: PaymentCurrency,
+  { stepMinor, ...validity }: { now: Date; expiresAt: string; stepMinor: bigint },
+): Promise<{ rates: Rates; pricedMinor: bigint }> => {
+  const rates = await lockRates(provider, currenciesOf(items), currency, validity);
+  return { rates, pricedMinor: price(items, rates, currency, stepMinor) };
+};
+
 /** The rates of an order, locked until `expiresAt`. A currency equal to the payment currency has rate "1". */
-export const lockRates = async (
+const lockRates = async (
   provider: RateProvider,
   bases: readonly ItemCurrency[],
   currency: PaymentCurrency,

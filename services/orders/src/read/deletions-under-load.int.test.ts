@@ -2,14 +2,12 @@ import { createPool, migrate, testDatabase, transaction } from '@cpg/platform/po
 import { createLogger, newId } from '@cpg/platform';
 import { verifyCounts } from '@cpg/operations';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { deletionStreamOf } from '../commands/deletion.ts';
 import { MIGRATIONS } from '../migrations.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import type { ExistingOrder } from '../order/state.ts';
 import { MERCHANT_ID, NOON, orderCreated } from '../testing/orders.ts';
-import { orderCounts, orderProjection } from './order-projection.ts';
-import { orderWriter, projectOrders } from './order-rows.ts';
+import { orderCounts, orderProjection, orderWriter, projectOrders } from './order-projection.ts';
+import { deletionStreamOf, orderStreamOf } from '@cpg/contracts';
 
 const ROUNDS = 10;
 const ORDERS = 24;

@@ -1,20 +1,19 @@
 import {
+  deletionStreamOf,
   type HistoryOrders,
   type HistoryOrdersQuery,
   type HistoryQuery,
   OrderEvent,
   type OrderHistory,
+  orderStreamOf,
   type RecordedHistory,
 } from '@cpg/contracts';
 import { eventsOf, evolveRecorded, readHistory, readHistoryEntries } from '@cpg/event-sourcing';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { deletionStreamOf } from '../commands/deletion.ts';
 import { orderMessage } from './messages.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { type ExistingOrder, exists, type Order } from '../order/state.ts';
-import { ordersInRange } from './orders-in-range.ts';
 
 export interface OrderHistoryReader {
   readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
@@ -57,4 +56,43 @@ export const orderHistory = ({
       return exists(order) ? order : null;
     },
   };
+};
+
+interface Row {
+  readonly id: string;
+  readonly created_at: Date;
+}
+
+/** The number of orders that one query examines. It bounds the query for merchants with many orders. */
+const EXAMINED_ORDERS = 2_000;
+
+// Uses the index of the list endpoints. `created_at` never changes, so a cursor stays valid.
+const CREATED_UP_TO = `
+  select id, created_at, last_event_at from orders.orders
+  where merchant_id = $1 and not deleted and created_at <= $2 and (created_at, id) > ($3::timestamptz, $4)
+  order by created_at, id`;
+
+/** Orders of a merchant with events in the range, or near it, oldest first. */
+const ordersInRange = async (
+  db: Queryable,
+  merchantId: string,
+  { from, to, after, limit }: HistoryOrdersQuery,
+): Promise<HistoryOrders> => {
+  const window = [merchantId, to, ...parsed(after)];
+  const { rows } = await db.query<Row>(
+    `select id, created_at from (${CREATED_UP_TO} limit ${EXAMINED_ORDERS}) as examined
+     where last_event_at >= $5 or last_event_at is null order by created_at, id limit $6`,
+    [...window, from, limit],
+  );
+  const orders = rows.map((row) => ({ id: row.id, place: placeOf(row) }));
+  if (orders.length === limit) return { orders, next: orders.at(-1)!.place };
+  const lastExamined = await db.query<Row>(`${CREATED_UP_TO} offset ${EXAMINED_ORDERS - 1} limit 1`, window);
+  return { orders, next: lastExamined.rows[0] ? placeOf(lastExamined.rows[0]) : null };
+};
+
+const placeOf = ({ created_at, id }: Row): string => `${created_at.toISOString()} ${id}`;
+
+const parsed = (place = '-infinity '): [string, string] => {
+  const [createdAt = '', id = ''] = place.split(' ');
+  return [createdAt, id];
 };

@@ -2,10 +2,10 @@ import { messageFor, OrderDeletionEvent, OrderEvent, type OrderMessage } from '@
 import { isTombstone, parseRecorded, type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { isDeletionRecord } from '../commands/deletion.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
 import { orderView } from '../order/view.ts';
+import { isDeletionRecord } from './order-projection.ts';
 
 /** Makes the `orders.v1` message of an event in the log. Null for an event that is not published: `OrderDeleted`, whose
  *  deletion record is published in its place, an event of an unknown type, and an event of an order that has been

@@ -3,8 +3,7 @@ import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/post
 import { createLogger } from '@cpg/platform';
 import { verifyCounts } from '@cpg/operations';
 import { MIGRATIONS } from '../migrations.ts';
-import { orderCounts } from './order-projection.ts';
-import { projectOrders } from './order-rows.ts';
+import { orderCounts, projectOrders } from './order-projection.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const MERCHANTS = ['mer_a', 'mer_b', 'mer_c'];

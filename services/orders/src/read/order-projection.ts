@@ -1,4 +1,10 @@
-import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
+import {
+  DELETION_STREAM_PREFIX,
+  ORDER_STREAM_PREFIX,
+  OrderDeletionEvent,
+  OrderDeletionRecorded,
+  OrderEvent,
+} from '@cpg/contracts';
 import {
   type CountTable,
   isTombstone,
@@ -8,12 +14,11 @@ import {
   stateAt,
   withoutProjected,
 } from '@cpg/event-sourcing';
-import type { EventStoreDBClient } from '@eventstore/db-client';
-import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../commands/deletion.ts';
-import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { orderDecider } from '../order/order.ts';
-import { exists, type Order } from '../order/state.ts';
-import { type ProjectedOrder, projectOrders } from './order-rows.ts';
+import { dueAt, type ExistingOrder, exists, isOpen, type Order } from '../order/state.ts';
+import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
+import { orderText } from '../order/view.ts';
 
 export const orderCounts: readonly CountTable[] = [
   { name: 'order_counts', of: 'orders', keys: ['status', 'currency'], where: 'not deleted' },
@@ -54,4 +59,67 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
       await projectOrders(db, [...latestByOrderId.values()], table);
     },
   };
+};
+
+/** Whether a log entry is a deletion record. */
+export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
+  event?.streamId.startsWith(DELETION_STREAM_PREFIX) ?? false;
+
+export interface ProjectedOrder {
+  readonly order: ExistingOrder | DeletedOrder;
+  readonly revision: number;
+}
+
+/** What stays of a deleted order. */
+type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly status: 'deleted' };
+
+const LIVE = 'orders.orders';
+
+// Locks its rows in the order of their ids, then, in the trigger that counts, the lock of the counts (ADR 32).
+// The columns that no update changes are null once the order is deleted.
+const upsert = (table: string) => `
+  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at, deleted)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[], $11::bool[])
+  order by 1
+  on conflict (id) do update set external_reference_id = excluded.external_reference_id, status = excluded.status,
+    currency = excluded.currency, created_at = excluded.created_at, revision = excluded.revision, resource = excluded.resource,
+    due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null, deleted = excluded.deleted
+  where not row.deleted and (row.revision < excluded.revision or excluded.deleted)`;
+
+/** Upserts orders, each once. Clears the row of a deleted order, except its id and merchant. A row with the same or a
+ *  later revision, or a deleted row, is not changed. One statement: a transaction with two of them could deadlock. */
+export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
+  if (orders.length === 0) return;
+  const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
+  const existing = <T>(value: (order: ExistingOrder) => T) =>
+    column(({ order }) => (order.status === 'deleted' ? null : value(order)));
+  const values = [
+    column(({ order }) => order.orderId),
+    column(({ order }) => order.merchantId),
+    existing((order) => order.externalReferenceId),
+    existing((order) => order.status),
+    existing((order) => order.currency),
+    existing((order) => order.createdAt),
+    column(({ revision }) => revision),
+    existing(orderText),
+    existing(timerAt),
+    existing((order) => order.updatedAt),
+    column(({ order }) => order.status === 'deleted'),
+  ];
+  await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
+};
+
+/** Writes the row of an order before the order is answered, together with those of concurrent requests. */
+export const orderWriter = (pool: Pool) => {
+  const write = batchWriter<ProjectedOrder & { readonly id: string }>((rows) => projectOrders(pool, rows));
+  return (order: ExistingOrder, revision: number): Promise<void> => write({ id: order.orderId, order, revision });
+};
+
+const INSTRUCT_AFTER_MS = 2_000;
+
+/** When the timer looks at the order: when an open order expires or renews, and shortly after its creation while it has
+ *  no deposit instructions. */
+const timerAt = (order: ExistingOrder): string | null => {
+  if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
+  return isOpen(order) ? dueAt(order) : null;
 };

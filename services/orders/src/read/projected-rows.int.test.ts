@@ -9,8 +9,7 @@ import { MIGRATIONS } from '../migrations.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
-import { orderProjection } from './order-projection.ts';
-import { projectOrders } from './order-rows.ts';
+import { orderProjection, projectOrders } from './order-projection.ts';
 
 const { version } = orderProjection(EventStoreDBClient.connectionString`esdb://unused?tls=false`);
 

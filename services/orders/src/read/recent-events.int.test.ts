@@ -1,8 +1,8 @@
 import { verify } from '@cpg/operations';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { orderMessages } from './messages.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { CONTEXT, MERCHANT, type OrdersService, startOrders } from '../testing/jest-orders.ts';
+import { orderStreamOf } from '@cpg/contracts';
 
 let service: OrdersService;
 beforeAll(async () => {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore/testing';
-import { OrderDeletionEvent } from '@cpg/contracts';
+import { deletionStreamOf, OrderDeletionEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-sourcing';
 import { newId, newRequestId } from '@cpg/platform';
-import { deletionStreamOf } from '../commands/deletion.ts';
 import { CALLS, createDue, deletionOf, TIMER } from './jest-commands.ts';
 import { type OrdersService, startOrders, until } from './jest-orders.ts';
 

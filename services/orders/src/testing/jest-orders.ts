@@ -23,21 +23,22 @@ import { orderCommands } from '../commands/order-commands.ts';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import { type DeadlineOptions, watchDeadlines } from '../deadlines/deadlines.ts';
 import { type Deletion, finishDeletions, orderDeletion } from '../commands/deletion.ts';
+import { orderCreation } from '../create/create-order.ts';
+import { dueOrders } from '../deadlines/run-due.ts';
 import { earlierCreates } from '../create/earlier-creates.ts';
 import { orderHistory } from '../read/history.ts';
 import { orderMessages } from '../read/messages.ts';
 import { orderDecider } from '../order/order.ts';
 import type { Order } from '../order/state.ts';
-import { orderProjection } from '../read/order-projection.ts';
-import { orderWriter } from '../read/order-rows.ts';
+import { orderProjection, orderWriter } from '../read/order-projection.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
-import { findPayables } from '../create/find-payables.ts';
 import { createStock } from '../create/stock.ts';
 import { unreadChains } from '../deadlines/unread-chains.ts';
 import { callsOf, TOKENS } from './jest-calls.ts';
 import { startEngines } from './jest-engines.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
 import { capabilities, offerCall, payment } from './orders.ts';
+import { findPayables } from '../create/payables.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
@@ -93,7 +94,7 @@ export const startOrders = async ({
   const now = () => new Date(Date.now() + advancedMs);
   const recent = recentEvents<Order, OrderEvent>();
   const service = createService({ client, pool, http, rates, now, log, recent, leases });
-  const { handler, commands, deletion, app, other } = service;
+  const { handler, runDue, deletion, app, other } = service;
 
   const projection = orderProjection(client, recent);
   const relayed = await startFollowers(engines.brokers, {
@@ -104,7 +105,7 @@ export const startOrders = async ({
     recent,
     projection,
     handler,
-    commands,
+    runDue,
     deletion,
     now,
   });
@@ -206,31 +207,33 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     lease: payments.leaseStock,
     log,
   });
-  const commandsBy = (by: OrderHandler) =>
-    orderCommands({
-      handler: by,
-      project: orderWriter(pool),
-      earlierCreates: earlierCreates(client),
-      payments,
-      payablesOf: findPayables({ payments, ...(leases && { stock }) }),
-      awaitsChains: unreadChains({ payments, now, log }),
-      rateLockMaxMinutes: 1_440,
-      toleranceBpsOf: async (merchantId) => (merchantId === TOLERANT_MERCHANT ? 50 : 0),
-      assets,
-      rates: rates.provider,
-      now,
-      endsBy: now,
-      log,
-    });
-  const commands = commandsBy(handler);
+  const project = orderWriter(pool);
+  const shared = {
+    payablesOf: findPayables({ payments, ...(leases && { stock }) }),
+    rates: rates.provider,
+    rateLockMaxMinutes: 1_440,
+    assets,
+    now,
+    endsBy: now,
+  };
+  const toleranceBpsOf = async (merchantId: string) => (merchantId === TOLERANT_MERCHANT ? 50 : 0);
+  /** Each instance has its own cache of streams. */
+  const instance = (by: OrderHandler) => ({
+    ...orderCommands({ handler: by, project, payments, log }),
+    create: orderCreation({ ...shared, handler: by, project, earlierCreates: earlierCreates(client), toleranceBpsOf }),
+  });
+  const { create, ...commands } = instance(handler);
+  const runDue = dueOrders({ ...shared, commands, awaitsChains: unreadChains({ payments, now, log }) });
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
   const history = orderHistory({ client, readModel: pool });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     tokens: TOKENS,
+    create,
     commands,
     handler,
     deletion,
+    runDue,
     history,
     sandbox: true,
     rateLockMaxMinutes: 1_440,
@@ -238,7 +241,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     log,
     checks: {},
   });
-  return { handler, commands, deletion, app, other: commandsBy(commandHandler(options)) };
+  return { handler, runDue, deletion, app, other: instance(commandHandler(options)) };
 };
 
 /** The background work of the service, and a consumer that collects the messages it publishes. */
@@ -246,12 +249,12 @@ const startFollowers = async (
   brokers: string,
   {
     handler,
-    commands,
+    runDue,
     deletion,
     now,
     recent,
     ...follower
-  }: Pick<DeadlineOptions, 'handler' | 'commands' | 'now' | 'log'> & {
+  }: Pick<DeadlineOptions, 'handler' | 'runDue' | 'now' | 'log'> & {
     client: EventStoreDBClient;
     pool: Pool;
     databaseUrl: string;
@@ -276,7 +279,7 @@ const startFollowers = async (
       topic: TOPICS.orders.name,
       messageOf: orderMessages(client, recent),
     }),
-    watchDeadlines({ readModel: pool, handler, commands, now, endsBy: now, log, everyMs: 20 }),
+    watchDeadlines({ readModel: pool, handler, runDue, now, endsBy: now, log, everyMs: 20 }),
     consume({
       kafka,
       groupId: 'observer',

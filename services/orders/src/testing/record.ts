@@ -1,10 +1,16 @@
 import { writeFileSync } from 'node:fs';
-import { NewOrderEvent, type Order, type OrderDeletionRecorded, type OrderEvent } from '@cpg/contracts';
+import {
+  deletionStreamOf,
+  NewOrderEvent,
+  type Order,
+  type OrderDeletionRecorded,
+  type OrderEvent,
+  orderStreamOf,
+} from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { eventHash, genesisHash } from '@cpg/event-sourcing';
-import { deletionRecord, deletionStreamOf } from '../commands/deletion.ts';
+import { deletionRecord } from '../commands/deletion.ts';
 import type { OrderCommand } from '../order/command.ts';
-import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { type ExistingOrder, exists, type Order as State } from '../order/state.ts';
 import { orderView } from '../order/view.ts';

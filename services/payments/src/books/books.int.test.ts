@@ -1,4 +1,4 @@
-import { NewOrderEvent, OrderEvent, PaymentEvent } from '@cpg/contracts';
+import { NewOrderEvent, OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
 import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-sourcing';
 import { createServiceMetrics, type Logger, newId } from '@cpg/platform';
 // Only tests import another service.
@@ -8,7 +8,6 @@ import { createOrder, offer } from '../../../orders/src/testing/orders.ts';
 import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
 import { CONTEXT, MERCHANT, until } from '../testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
-import { orderStreamOf } from './books.ts';
 import { booksCheck, startBooksCheck } from './books-check.ts';
 import { verifyBooks } from './verify-books.ts';
 

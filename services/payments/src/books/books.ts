@@ -1,5 +1,6 @@
 import {
   type OrderEvent,
+  orderStreamOf,
   paymentBreakdown,
   type PaymentCurrency,
   type PaymentEvent,
@@ -7,7 +8,6 @@ import {
 } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 import type { Recorded } from '@cpg/event-sourcing';
-import { ORDER_PREFIXES } from '../payables/payable.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { evolve, exists, type Payment } from '../payment/state.ts';
 
@@ -121,8 +121,6 @@ const causesOf = (differing: readonly Field[]): Field[] => {
   if (!differing.includes('status')) return [...differing];
   return differing.filter((field) => !['appliedMinor', 'unappliedMinor'].includes(field));
 };
-
-export const orderStreamOf = (orderId: string): string => `${ORDER_PREFIXES[0]}${orderId}`;
 
 type Money = Pick<PaymentState, 'status' | 'amountMinor' | 'appliedMinor' | 'unappliedMinor' | 'refundedMinor'> & {
   readonly currency: PaymentCurrency | null;

@@ -1,10 +1,10 @@
-import { OrderEvent, PaymentEvent } from '@cpg/contracts';
+import { OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
 import { readStream, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import pMap from 'p-map';
 import { ORDER_PREFIXES } from '../payables/payable.ts';
 import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
-import { compareBooks, type Difference, orderBookOf, orderStreamOf, type PaymentBook, paymentBookOf } from './books.ts';
+import { compareBooks, type Difference, orderBookOf, type PaymentBook, paymentBookOf } from './books.ts';
 
 /** The streams whose events say that money of a payment was applied. */
 export const BOOK_PREFIXES = [ORDER_PREFIXES[0], PAYMENT_STREAM_PREFIX] as const;

@@ -1,14 +1,20 @@
-import { OrderCreated, OrderDeletionEvent, OrderDeletionRecorded } from '@cpg/contracts';
+import {
+  deletionStreamOf,
+  OrderCreated,
+  OrderDeletionEvent,
+  OrderDeletionRecorded,
+  orderStreamOf,
+} from '@cpg/contracts';
 import { firstEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
-import { DELETION_PREFIX, ORDER_PREFIXES } from './payable.ts';
+import { ORDER_PREFIXES } from './payable.ts';
 
 const AnyOrderEvent = z.object({ type: z.string(), data: z.unknown() });
 
 /** Whether the event store has the order, and it is not deleted. */
 export const isOrderRecorded = async (client: EventStoreDBClient, orderId: string): Promise<boolean> => {
-  const first = await firstEvent(client, `${ORDER_PREFIXES[0]}${orderId}`, AnyOrderEvent);
+  const first = await firstEvent(client, orderStreamOf(orderId), AnyOrderEvent);
   return first !== null && first !== 'deleted';
 };
 
@@ -33,7 +39,7 @@ export const hadFailedAtDeletion = async (
   orderId: string,
   paymentId: string,
 ): Promise<boolean> => {
-  const first = await firstEvent(client, `${DELETION_PREFIX}${orderId}`, OrderDeletionEvent);
+  const first = await firstEvent(client, deletionStreamOf(orderId), OrderDeletionEvent);
   if (!first || first === 'deleted') return false;
   return first.event.data.failedPaymentIds?.includes(paymentId) ?? false;
 };

@@ -1,6 +1,8 @@
 import {
   type AssignedInstruction,
+  DELETION_STREAM_PREFIX,
   DerivationIndexesReserved,
+  ORDER_STREAM_PREFIX,
   OrderCreated,
   OrderDeletionRecorded,
   OrderInstructed,
@@ -20,10 +22,8 @@ export interface Payable {
   readonly assigned: { readonly currency: string; readonly at: string } | null;
 }
 
-export const DELETION_PREFIX = 'deletion-';
-
 /** Prefixes of the streams whose events show payables. */
-export const ORDER_PREFIXES = ['order-', DELETION_PREFIX] as const;
+export const ORDER_PREFIXES = [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX] as const;
 
 /** The parts of order events that show payables. */
 const ShowingEvent = z.discriminatedUnion('type', [

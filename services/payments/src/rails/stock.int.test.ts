@@ -1,7 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/platform';
-import { readDepositSettings } from '../../../orders/src/create/deposit-settings.ts';
+import { readDepositSettings } from '../../../orders/src/create/followed.ts';
 import { createStock } from '../../../orders/src/create/stock.ts';
 import { hostedProvider } from './gateway-pay/hosted.ts';
 import { leaseReferences } from './gateway-pay/gateway-pay.ts';

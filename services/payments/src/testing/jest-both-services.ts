@@ -17,7 +17,6 @@ import { orderHistory } from '../../../orders/src/read/history.ts';
 import { withOrderLog } from '../../../orders/src/commands/order-handler.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { reactToPayments } from '../../../orders/src/payments/reaction.ts';
-import { findPayables } from '../../../orders/src/create/find-payables.ts';
 import { unreadChains } from '../../../orders/src/deadlines/unread-chains.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { compareBooks, orderBookOf, paymentBookOf } from '../books/books.ts';
@@ -35,6 +34,9 @@ import { reactToOrders } from '../matching/order-decisions.ts';
 import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
 import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
+import { orderCreation } from '../../../orders/src/create/create-order.ts';
+import { dueOrders } from '../../../orders/src/deadlines/run-due.ts';
+import { findPayables } from '../../../orders/src/create/payables.ts';
 
 export type BothServices = ReturnType<typeof startBothServices>;
 
@@ -118,7 +120,7 @@ export const startBothServices = ({
     /** Does what the deadline watcher does for one order. */
     watch: async (orderId: string) => {
       const state = streams.orders.lastOf(orderId);
-      if (orderExists(state)) await succeeds(orders.commands.runDue(state, CONTEXT));
+      if (orderExists(state)) await succeeds(orders.runDue(state, CONTEXT));
     },
     inFlight: streams.inFlight,
     /** Delivers one message. On a failure it stays in flight, as with a Kafka consumer; with `again` it is also
@@ -168,28 +170,38 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
   const { client, readModel } = streams;
   const handler = withOrderLog(streams.orders, log);
   const payments = paymentsClient(http);
-  const commands = orderCommands({
-    handler,
-    project: async () => {},
-    earlierCreates: async () => null,
-    payments,
+  const project = async () => {};
+  const commands = orderCommands({ handler, project, payments, log });
+  const shared = {
     payablesOf: findPayables({ payments }),
-    awaitsChains: unreadChains({ payments, now, log }),
     rateLockMaxMinutes: 1_440,
-    toleranceBpsOf: async () => 0,
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
-    rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'kraken', quotedAt }) },
+    rates: {
+      quote: async (_base: string, _currency: string, quotedAt: Date) => ({
+        rate: price(),
+        source: 'kraken',
+        quotedAt,
+      }),
+    },
     now,
     endsBy: now,
-    log,
-  });
+  };
+  const runDue = dueOrders({ ...shared, commands, awaitsChains: unreadChains({ payments, now, log }) });
   const deletion = orderDeletion({ client, handler, readModel, payments });
   const app = buildOrders({
     tokens: TOKENS,
     gate: { waitUntilOpen: async () => {} },
+    create: orderCreation({
+      ...shared,
+      handler,
+      project,
+      earlierCreates: async () => null,
+      toleranceBpsOf: async () => 0,
+    }),
     commands,
     handler,
     deletion,
+    runDue,
     history: orderHistory({ client, readModel }),
     sandbox: true,
     rateLockMaxMinutes: 1_440,
@@ -197,7 +209,7 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
     log,
     checks: {},
   });
-  return { app, commands, deletion, react: reactToPayments({ commands, payments, now }) };
+  return { app, runDue, deletion, react: reactToPayments({ commands, payments, now }) };
 };
 
 const FEES = FeeSchedule.parse({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { invert, positive } from '../decimals.ts';
-import { MINUTE_MS, type Priced, type RateSource } from './source.ts';
+import { invert, MINUTE_MS, positive, type Priced, type RateSource } from './source.ts';
 
 // Books are named base_quote. `btc_usd` is the price of the base in dollars; `usd_mxn` is inverted: pesos per dollar.
 const BOOKS: readonly { book: string; currency: Priced; inverted: boolean }[] = [

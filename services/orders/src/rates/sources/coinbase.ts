@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { invert, positive } from '../decimals.ts';
-import { madeAt, MINUTE_MS, type RateSource } from './source.ts';
+import { invert, madeAt, MINUTE_MS, positive, type RateSource } from './source.ts';
 
 const ExchangeRates = z.object({
   data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.unknown()) }),

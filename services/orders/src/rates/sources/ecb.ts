@@ -1,6 +1,5 @@
 import type { Decimal } from '@cpg/contracts';
-import { divide, positive } from '../decimals.ts';
-import { HOUR_MS, type Price, type RateSource } from './source.ts';
+import { divide, HOUR_MS, positive, type Price, type RateSource } from './source.ts';
 
 /** The reference rates of the European Central Bank: units of each currency per euro. Central banks agree on them at
  *  14:15 in Frankfurt on each working day, and the ECB publishes them around 16:00. They stay valid until the next

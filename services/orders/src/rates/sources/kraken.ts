@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { positive } from '../decimals.ts';
-import { madeAt, MINUTE_MS, type Priced, type RateSource } from './source.ts';
+import { madeAt, MINUTE_MS, positive, type Priced, type RateSource } from './source.ts';
 
 const PAIRS: ReadonlyMap<string, Priced> = new Map([
   ['XBT/USD', 'BTC'],

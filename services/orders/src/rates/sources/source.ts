@@ -1,5 +1,6 @@
-import type { Decimal, ItemCurrency, PaymentCurrency } from '@cpg/contracts';
-import type { Answer } from '../read.ts';
+import { type Decimal, type ItemCurrency, parseDecimal, type PaymentCurrency } from '@cpg/contracts';
+import { crossRate } from '../../order/pricing.ts';
+import { request } from 'undici';
 
 export type Priced = ItemCurrency | PaymentCurrency;
 
@@ -33,3 +34,44 @@ export const madeAt = ({ at }: Answer, now: Date): Date => (at && at < now ? at 
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
+
+const TIMEOUT_MS = 4_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/** The body of a public URL as text, and when the server made it. */
+export interface Answer {
+  readonly body: string;
+  /** By the server's clock, from the header `Date`: a cache may keep an answer for long. */
+  readonly at?: Date;
+}
+
+/** Reads a public URL. Rejects unless the answer has status 200, is complete within 4 s and has at most 2 MiB. */
+export const readUrl = async (url: string): Promise<Answer> => {
+  const { statusCode, headers, body } = await request(url, {
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: { accept: 'application/json, application/xml', 'user-agent': 'crypto-payment-gateway' },
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+  const at = new Date(String(headers.date));
+  return { body: Buffer.concat(chunks).toString('utf8'), ...(!Number.isNaN(at.getTime()) && { at }) };
+};
+
+const ONE: Decimal = { units: 1n, scale: 0 };
+
+/** Parses the price of a source. Null unless it is a plain positive decimal number. */
+export const positive = (text: unknown): Decimal | null => {
+  if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,30})?$/.test(text)) return null;
+  const value = parseDecimal(text);
+  return value.units > 0n ? value : null;
+};
+
+/** a / b and 1 / a, to 18 decimals. */
+export const divide = (a: Decimal, b: Decimal): Decimal => parseDecimal(crossRate(a, b));
+export const invert = (a: Decimal): Decimal => divide(ONE, a);

@@ -6,13 +6,13 @@ interface Leased<T> {
   readonly endsAtMs: number;
 }
 
-/** An item off its shelf. */
+/** An item that was taken. */
 export interface TakenItem<T> extends Leased<T> {
   /** Lets the next order have it. Only when no order has got it. */
   readonly putBack: () => void;
 }
 
-export interface Shelf<T> {
+export interface LeasedItems<T> {
   /** Takes the oldest item; null if there is none with enough time left. */
   readonly take: () => TakenItem<T> | null;
   /** How many items to lease now, so that as many are there as the last minute took. 0 while at least half of them are
@@ -29,7 +29,7 @@ export const LEAST_LEFT_MS = 30_000;
 /** Orders are created for so long while payments is unavailable. */
 const DEMAND_MS = 60_000;
 
-export const createShelf = <T>(nowMs: () => number): Shelf<T> => {
+export const createLeasedItems = <T>(nowMs: () => number): LeasedItems<T> => {
   let items: Leased<T>[] = [];
   /** When an item was wanted: the newest, as many as count. */
   let wantedAtMs: number[] = [];

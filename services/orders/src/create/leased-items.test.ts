@@ -1,19 +1,19 @@
 import fc from 'fast-check';
-import { createShelf, LARGEST, LEAST_LEFT_MS, SMALLEST } from './shelf.ts';
+import { createLeasedItems, LARGEST, LEAST_LEFT_MS, SMALLEST } from './leased-items.ts';
 
 const LEASE_MS = 600_000;
 
-/** A shelf with these items, leased now. */
+/** These items, leased now. */
 const given = (...items: number[]) => {
   let nowMs = 1_000_000;
-  const shelf = createShelf<number>(() => nowMs);
-  const add = (...added: number[]) => shelf.add(added, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
+  const leased = createLeasedItems<number>(() => nowMs);
+  const add = (...added: number[]) => leased.add(added, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
   if (items.length > 0) add(...items);
   return {
-    ...shelf,
+    ...leased,
     add,
     pass: (ms: number) => void (nowMs += ms),
-    taken: (count: number) => Array.from({ length: count }, () => shelf.take()?.item ?? null),
+    taken: (count: number) => Array.from({ length: count }, () => leased.take()?.item ?? null),
   };
 };
 
@@ -33,7 +33,7 @@ test('an item that was put back is the next one', () => {
   expect(take()!.item).toBe(7);
 });
 
-test('a shelf holds what the last minute took, and is filled when it is half empty', () => {
+test('as many items are leased as the last minute took, once at most half of them are left', () => {
   const { taken, missing, add, pass } = given();
   taken(8);
   expect(missing()).toBe(8);
@@ -47,7 +47,7 @@ test('a shelf holds what the last minute took, and is filled when it is half emp
   expect(missing()).toBe(4);
 });
 
-test('a shelf never holds more than the most', () => {
+test('never more than LARGEST items are leased', () => {
   const { taken, missing } = given();
   taken(10 * LARGEST);
   expect(missing()).toBe(LARGEST);
@@ -89,22 +89,22 @@ test('no item is taken twice or with too little time, and no more are leased tha
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let [nowMs, next, ordered] = [0, 0, 0];
-      const shelf = createShelf<number>(() => nowMs);
+      const leased = createLeasedItems<number>(() => nowMs);
       const kept = new Set<number>();
       for (const { passMs, takes, refill } of steps) {
         nowMs += passMs;
         for (let n = 1; n <= takes; n += 1) {
-          const taken = shelf.take();
+          const taken = leased.take();
           if (!taken) continue;
           expect(kept).not.toContain(taken.item);
           expect(taken.endsAtMs - nowMs).toBeGreaterThanOrEqual(LEAST_LEFT_MS);
           if (n % 3 === 0) taken.putBack();
           else kept.add(taken.item);
         }
-        if (refill === 'begins' && ordered === 0) ordered = shelf.missing();
+        if (refill === 'begins' && ordered === 0) ordered = leased.missing();
         else if (ordered > 0) {
           const items = Array.from({ length: refill === 'fails' ? 0 : ordered }, () => next++);
-          shelf.add(items, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
+          leased.add(items, { endsAtMs: nowMs + LEASE_MS, retryInMs: 1_000 });
           ordered = 0;
         }
         expect(ordered).toBeLessThanOrEqual(LARGEST);

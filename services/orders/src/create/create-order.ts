@@ -1,0 +1,98 @@
+import { type AssetTable, payableStep, requirePayable } from '@cpg/assets';
+import { type CreateOrderCall, DEFAULT_EXPIRATION_MINUTES, toleranceBpsOf as toBps } from '@cpg/contracts';
+import { afterRecording } from '@cpg/event-sourcing';
+import type { CallContext } from '@cpg/platform';
+import type { ProjectOrder } from '../commands/order-commands.ts';
+import { existingOrder, notFound, type OrderHandler } from '../commands/order-handler.ts';
+import type { OrderCommand } from '../order/command.ts';
+import { earlierOf, plusMinutes } from '../order/deadline.ts';
+import type { ExistingOrder } from '../order/state.ts';
+import { quoteItems, type RateProvider } from '../rates/rates.ts';
+import { type CreatedOrder, createOnce, type CreateOnceOptions, idempotencyOf } from './create-once.ts';
+import { type FindPayables, recordWith } from './payables.ts';
+
+/** Prices an order, takes its deposit instructions, and records it, once: see `createOnce`. */
+export type CreateOrder = (call: CreateOrderCall, context: CallContext) => Promise<CreatedOrder>;
+
+export interface CreateOrderOptions {
+  readonly handler: OrderHandler;
+  readonly project: ProjectOrder;
+  readonly earlierCreates: CreateOnceOptions['find'];
+  readonly payablesOf: FindPayables;
+  readonly rates: RateProvider;
+  /** How long rates may be locked, from their quote. */
+  readonly rateLockMaxMinutes: number;
+  /** The tolerance for underpayment of a merchant, in hundredths of a percent. */
+  readonly toleranceBpsOf: (merchantId: string) => Promise<number>;
+  readonly assets: AssetTable;
+  readonly now: () => Date;
+  /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
+}
+
+export const orderCreation =
+  (options: CreateOrderOptions): CreateOrder =>
+  async (call, context) => {
+    const { order_id: orderId, merchant_id: merchantId, request_hash: requestHash } = call;
+    const created = await createOnce(
+      { orderId, merchantId, requestHash, requestId: context.requestId },
+      {
+        create: async (id) => {
+          if (call.only_repeat) throw notFound();
+          return recordOrder({ ...call, order_id: id }, context, options);
+        },
+        find: options.earlierCreates,
+        endsBy: options.endsBy,
+      },
+    );
+    await afterRecording(() => options.project(created.order, 0));
+    return created;
+  };
+
+/** Null when the order id is in use. */
+const recordOrder = async (
+  { order_id: orderId, merchant_id: merchantId, order, request_hash: requestHash }: CreateOrderCall,
+  context: CallContext,
+  { handler, payablesOf, rates, rateLockMaxMinutes, toleranceBpsOf, assets, now }: CreateOrderOptions,
+): Promise<ExistingOrder | null> => {
+  const at = now();
+  const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
+  const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
+  const percent = order.underpayment_tolerance_percent;
+  const toleranceBps = percent === undefined ? await toleranceBpsOf(merchantId) : toBps(percent);
+  const expiresAt = plusMinutes(at, expirationMinutes);
+  // Without renewal the rates stay locked until the deadline: nothing else could end them.
+  const renews = order.capabilities.expiration_auto_renewal;
+  const ratesExpireAt = renews ? earlierOf(expiresAt, plusMinutes(at, rateLockMaxMinutes)) : expiresAt;
+  const stepMinor = payableStep(assets, identity.currency);
+  const lock = { now: at, expiresAt: ratesExpireAt, stepMinor };
+  const quoted = await quoteItems(rates, order.items, identity.currency, lock);
+  if (identity.rails.includes('crypto_deposit')) requirePayable(assets, identity.currency, quoted.pricedMinor);
+  const payables = await payablesOf({ ...identity, totalMinor: quoted.pricedMinor }, context);
+  const command: OrderCommand = {
+    type: 'CreateOrder',
+    ...identity,
+    externalReferenceId: order.external_reference_id,
+    items: order.items,
+    capabilities: order.capabilities,
+    rates: quoted.rates,
+    totalMinor: quoted.pricedMinor,
+    toleranceBps,
+    expirationMinutes,
+    ...(ratesExpireAt < expiresAt && { ratesExpireAt }),
+    ...(order.metadata && { metadata: order.metadata }),
+    ...(order.return_url !== undefined && { returnUrl: order.return_url }),
+    ...(order.cancel_url !== undefined && { cancelUrl: order.cancel_url }),
+    ...(payables && { instructions: payables.instructions }),
+    at,
+  };
+  const idempotency = requestHash === undefined ? undefined : idempotencyOf(requestHash, at);
+  let isNew = false;
+  const created = await recordWith(payables, async (beforeAppend) => {
+    const handling = { fresh: true, beforeAppend, idempotency };
+    const { state, events } = await handler.handle(orderId, command, context, handling);
+    isNew = events.length > 0;
+    return existingOrder(state);
+  });
+  return isNew ? created : null;
+};
