@@ -1,15 +1,15 @@
 import { AssetsConfig, readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
+import { type OwnCommandContext, runAdminCommand } from '@cpg/operations';
 import { createLogger, readConfig, ServiceConfig, wallClock } from '@cpg/platform';
 import { createPool } from '@cpg/platform/postgres';
-import { type OwnCommandContext, runAdminCommand } from '@cpg/operations';
-import { verifyBooks } from './books/verify-books.ts';
+import { verifyBooks } from './books/compare-streams.ts';
 import { runChainsCommand } from './chains/operator/chains-command.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
-import { payableProjection } from './payables/payable-projection.ts';
-import { paymentProjection } from './read/payment-projection.ts';
 import { executeUnclaimed } from './matching/unclaimed-command.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { payableProjection } from './payables/payable-projection.ts';
+import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
+import { paymentProjection } from './read/payment-projection.ts';
 
 const args = process.argv.slice(2);
 process.exitCode = await (args[0] === 'chains' ? runChainsCommand(args.slice(1), process.env) : runServiceCommand());

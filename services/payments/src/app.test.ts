@@ -1,7 +1,7 @@
-import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { allowedCallers, createLogger, createOutages, createServiceMetrics, newId } from '@cpg/platform';
+import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { buildApp } from './app.ts';
-import type { StandingOfChain } from './chains/chain-standing.ts';
+import type { StandingOfChain } from './chains/chain-status.ts';
 import { TOKENS } from './testing/jest-fixtures.ts';
 
 const log = createLogger({ name: 'payments', level: 'silent' });

@@ -1,9 +1,15 @@
 import { internalApp, type InternalAppOptions } from '@cpg/operations';
 import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
-import { depositSettingsRoutes } from './addresses/routes.ts';
-import { type PageRoutes, pageRoutes } from './rails/gateway-pay/page-routes.ts';
-import { type ProviderRoutes, providerRoutes } from './rails/gateway-pay/routes.ts';
-import { type PaymentRoutes, paymentRoutes, simulatedPaymentRoutes } from './routes.ts';
+import {
+  depositSettingsRoutes,
+  pageRoutes,
+  type PageRoutes,
+  type PaymentRoutes,
+  paymentRoutes,
+  type ProviderRoutes,
+  providerRoutes,
+  simulatedPaymentRoutes,
+} from './routes.ts';
 
 type Routes = PaymentRoutes &
   ProviderRoutes &

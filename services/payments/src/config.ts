@@ -3,6 +3,7 @@ import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
 import {
   ConfigError,
   EventStoreConfig,
+  HttpUrl,
   invalidFile,
   isGuessable,
   KafkaConfig,
@@ -13,13 +14,30 @@ import {
   ServiceConfig,
 } from '@cpg/platform';
 import { z } from 'zod';
-import { ChainUrls, watchedNetworks } from './chains/chain-urls.ts';
-import { FeeSchedule } from './payment/fees.ts';
-import { type ProviderSettings, ProvidersFile } from './rails/gateway-pay/settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './addresses/deposit-network.ts';
 import { refusePublishedKey } from './addresses/published-keys.ts';
+import { watchedNetworks } from './chains/network-availability.ts';
+import { FeeSchedule } from './payment/fees.ts';
+import { type ProviderSettings, ProvidersFile } from './rails/gateway-pay/http-provider.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
+
+/** `CHAIN_URLS`: the nodes of each network, as JSON. URLs contain passwords and keys, so no fault shows one. */
+export const ChainUrls = z
+  .string()
+  .default('{}')
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text || '{}') as unknown;
+    } catch {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be JSON like {"bitcoin":["http://user:password@127.0.0.1:8332"]}',
+      });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.array(HttpUrl).min(1)));
 
 const Config = z.object({
   ...ServiceConfig.shape,

@@ -2,9 +2,9 @@ import { messageFor, PaymentEvent, type PaymentMessage, paymentView } from '@cpg
 import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { deletedPaymentId } from './read/deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
+import { deletedPaymentId } from './read/deletion.ts';
 
 /** Converts events of the log to messages on `payments.v1`. Null for a payment that is deleted by now, and for its
  *  deletion: `order.deleted` announces that. */

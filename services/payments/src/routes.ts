@@ -1,4 +1,12 @@
 import {
+  RecordedProviderPayment,
+  ProvidersWaitingCall,
+  ProvidersWaiting,
+  ProviderCallbackCall,
+  PaymentPageAddresses,
+  MerchantId,
+  DepositSettingsView,
+  DepositSettingsCall,
   Availability,
   ChainsWaiting,
   ChainsWaitingCall,
@@ -21,12 +29,16 @@ import {
 import { readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { PaymentChanges } from './matching/changes.ts';
-import type { StandingOfChain } from './chains/chain-standing.ts';
-import type { PaymentCommands } from './matching/commands.ts';
-import type { DeletePayments } from './read/deletion.ts';
+import type { StandingOfChain } from './chains/chain-status.ts';
 import type { PaymentHistoryReader } from './history.ts';
+import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
+import type { PaymentChanges } from './matching/changes.ts';
+import type { PaymentCommands } from './matching/commands.ts';
 import type { RegisterPayment } from './matching/register.ts';
+import type { DeletePayments } from './read/deletion.ts';
+import type { AskLast } from './rails/gateway-pay/last-queries.ts';
+import type { PageAddresses } from './rails/gateway-pay/page-addresses.ts';
+import type { ReceiveCallback } from './rails/gateway-pay/provider-reports.ts';
 
 export interface PaymentRoutes {
   readonly availability: () => Promise<Availability>;
@@ -40,6 +52,15 @@ export interface PaymentRoutes {
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
   readonly standingOfChain: StandingOfChain;
   readonly history: PaymentHistoryReader;
+}
+
+export interface ProviderRoutes {
+  readonly receiveCallback: ReceiveCallback;
+  readonly askLast: AskLast;
+}
+
+export interface PageRoutes {
+  readonly pageAddresses: PageAddresses;
 }
 
 const Id = z.object({ id: z.string() });
@@ -142,5 +163,45 @@ export const simulatedPaymentRoutes: FastifyPluginAsyncZod<Pick<PaymentRoutes, '
 
   app.post('/payments/:id/failure', { config, schema: changeOf(FailureCall) }, (request) =>
     changes.fail(request.params.id, request.body, readCallContext(request)),
+  );
+};
+
+/** The internal routes of outside providers: callbacks, which the gateway passes on, and the last question of orders. */
+export const providerRoutes: FastifyPluginAsyncZod<ProviderRoutes> = async (app, { receiveCallback, askLast }) => {
+  const name = z.object({ name: z.string() });
+  app.post(
+    '/providers/:name/callbacks',
+    {
+      config: FOR_GATEWAY,
+      schema: { params: name, body: ProviderCallbackCall, response: { 200: RecordedProviderPayment } },
+    },
+    (request) => receiveCallback(request.params.name, request.body, readCallContext(request)),
+  );
+
+  app.post(
+    '/providers/waiting',
+    { config: FOR_ORDERS, schema: { body: ProvidersWaitingCall, response: { 200: ProvidersWaiting } } },
+    async (request) => ({ waiting_for: await askLast(request.body.references, readCallContext(request)) }),
+  );
+};
+
+/** The internal route of payment pages, which the gateway serves. */
+export const pageRoutes: FastifyPluginAsyncZod<PageRoutes> = async (app, { pageAddresses }) => {
+  const schema = { params: z.object({ reference: z.string() }), response: { 200: PaymentPageAddresses } };
+  app.get('/pages/:reference', { config: FOR_GATEWAY, schema }, (request) => pageAddresses(request.params.reference));
+};
+
+/** Internal routes: the accounts and confirmations of a merchant. */
+export const depositSettingsRoutes: FastifyPluginAsyncZod<{ depositSettings: DepositSettingsOf }> = async (
+  app,
+  { depositSettings },
+) => {
+  const path = '/merchants/:id/deposit-settings';
+  const params = z.object({ id: MerchantId });
+  const response = { 200: DepositSettingsView };
+  const config = { callers: ['admin'] } as const;
+  app.get(path, { config, schema: { params, response } }, (request) => depositSettings.show(request.params.id));
+  app.post(path, { config, schema: { params, body: DepositSettingsCall, response } }, (request) =>
+    depositSettings.change(request.params.id, request.body, readCallContext(request)),
   );
 };

@@ -17,7 +17,7 @@ test('the dashboard shows every metric of the chains, and no other', () => {
 });
 
 test('the dashboard and the alarms show every metric of unclaimed money', () => {
-  const unclaimed = found(read('services/payments/src/matching/unclaimed-metrics.ts'), /'(unclaimed_[a-z_]+)'/g);
+  const unclaimed = found(read('services/payments/src/matching/unclaimed-payments.ts'), /'(unclaimed_[a-z_]+)'/g);
   expect(unclaimed.length).toBeGreaterThan(1);
   for (const shown of [dashboard, serviceAlerts]) expect(found(shown, /\b(unclaimed_[a-z_]+)/g)).toEqual(unclaimed);
 });

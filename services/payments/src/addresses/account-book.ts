@@ -2,15 +2,19 @@ import {
   type Asset,
   type AssetTable,
   confirmationsOf,
+  DEPOSIT_SETTINGS_FOLD,
   type DepositSettings,
   type RecordedAccount,
   requiredConfirmations,
   settingsOf,
 } from '@cpg/assets';
-import { AppError } from '@cpg/contracts';
-import { type AccountKey, readAccountKey } from './account-key.ts';
+import { AppError, isAppError } from '@cpg/contracts';
+import { foldedStream } from '@cpg/event-sourcing';
+import { type CallContext, ConfigError, newContext } from '@cpg/platform';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { type AccountKey, keyHashOf, readAccountKey } from './account-key.ts';
+import { decideSettings, type SettingsCommand } from './decide-settings.ts';
 import { type DepositNetwork, withAccount } from './deposit-network.ts';
-import { keyHashOf } from './key-hash.ts';
 
 /** Which account receives which deposits, by the events up to a read. */
 export interface AccountBook {
@@ -30,14 +34,14 @@ export interface AccountBook {
   readonly requiredConfirmations: (merchantId: string, asset: Asset, amountMinor: bigint) => number;
 }
 
-export interface AccountBookOptions {
+interface AccountBookOptions {
   readonly table: AssetTable;
   /** The accounts of the platform. */
   readonly networks: readonly DepositNetwork[];
 }
 
 /** Makes books of settings. Keys are parsed once. */
-export const accountBooks = ({ table, networks }: AccountBookOptions): ((settings: DepositSettings) => AccountBook) => {
+const accountBooks = ({ table, networks }: AccountBookOptions): ((settings: DepositSettings) => AccountBook) => {
   const platform = new Map(networks.map((network) => [network.name, network]));
   const parsed = new Map<string, DepositNetwork>();
 
@@ -97,4 +101,87 @@ const requirePlatformKey = (settings: DepositSettings, { name, account }: Deposi
     throw new AppError('dependency_unavailable', `deposits on ${name} are temporarily unavailable: retry the request`, {
       cause: new Error(`the account key of ${name} belongs to the merchant ${owner}`),
     });
+};
+
+/** The accounts of the platform and of its merchants, from the events of deposit settings. */
+export interface MerchantAccounts {
+  /** Includes every event that was recorded before the call. */
+  readonly read: () => Promise<AccountBook>;
+  /** Every account that ever received deposits on a network, because late deposits still arrive.
+   *  A call after a block was read has every account that the block can pay. */
+  readonly accountsOf: (network: string) => Promise<DepositNetwork[]>;
+  /** The confirmations after which a payment of this amount to an order of the merchant applies. */
+  readonly requiredConfirmations: (merchantId: string, asset: Asset, amountMinor: bigint) => Promise<number>;
+  readonly change: (command: SettingsCommand, context: CallContext) => Promise<AccountBook>;
+  /** Records the accounts of the platform, once. Throws ConfigError if one of them belongs to a merchant. */
+  readonly recordPlatform: () => Promise<void>;
+}
+
+interface MerchantAccountsOptions {
+  readonly client: EventStoreDBClient;
+  readonly table: AssetTable;
+  /** The accounts of the platform. */
+  readonly networks: readonly DepositNetwork[];
+  /** The most confirmations that a merchant can require on a chain, by its CAIP-2 id. */
+  readonly mostConfirmations: (chainId: string) => number;
+  readonly now: () => Date;
+}
+
+const ACTOR = 'service:payments';
+
+export const merchantAccounts = ({
+  client,
+  table,
+  networks,
+  mostConfirmations,
+  now,
+}: MerchantAccountsOptions): MerchantAccounts => {
+  const events = foldedStream({ client, ...DEPOSIT_SETTINGS_FOLD });
+  const bookOf = accountBooks({ table, networks });
+  const record = async (command: SettingsCommand, context: CallContext): Promise<AccountBook> =>
+    bookOf(
+      await events.change((settings) => decideSettings(command, settings, { now: now(), mostConfirmations }), context),
+    );
+
+  let recorded: Promise<void> | undefined;
+  const recordAccounts = async (): Promise<void> => {
+    const faults: ConfigError[] = [];
+    for (const { name, account } of networks) {
+      const command = {
+        type: 'SetAccount',
+        merchantId: null,
+        network: name,
+        key: account,
+        wasReserved: false,
+      } as const;
+      await record(command, newContext(ACTOR)).catch((cause: unknown) => {
+        if (!isAppError(cause, 'invalid_request')) throw cause;
+        faults.push(new ConfigError(`the account key of ${name} cannot be used: ${cause.message}`, { cause }));
+      });
+    }
+    if (faults[0]) throw faults[0];
+  };
+  const recordPlatform = (): Promise<void> =>
+    (recorded ??= recordAccounts().catch((error: unknown) => {
+      recorded = undefined;
+      throw error;
+    }));
+
+  const read = async (): Promise<AccountBook> => {
+    // No address of an account is shown before the event of the account. The book refuses a key that may not be used.
+    await recordPlatform().catch((error: unknown) => {
+      if (!(error instanceof ConfigError)) throw error;
+    });
+    return bookOf(await events.read());
+  };
+  return {
+    read,
+    accountsOf: async (network) => (await read()).accountsOn(network),
+    requiredConfirmations: async (...payment) => (await read()).requiredConfirmations(...payment),
+    change: async (command, context) => {
+      await read();
+      return record(command, context);
+    },
+    recordPlatform,
+  };
 };

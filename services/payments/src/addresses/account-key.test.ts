@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { readAccountKey } from './account-key.ts';
-import { bitcoinAddress, evmAddress } from './derived-address.ts';
+import { bitcoinAddress, evmAddress } from './deposit-network.ts';
 
 // BIP84, "Test vectors": account 0 of the mnemonic "abandon ... about".
 const BIP84_ZPUB =

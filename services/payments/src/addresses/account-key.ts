@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
+import { RECEIVING_BRANCH } from '../payables/payable.ts';
 
 /** The extended public key of an account: it derives addresses and cannot spend. */
 export interface AccountKey {
@@ -36,7 +38,6 @@ const PRIVATE = new Set([
 ]);
 
 const EXTENDED_KEY_BYTES = 78;
-const RECEIVING_BRANCH = 0;
 const base58check = createBase58check(sha256);
 
 /** Parses an extended public key (xpub, zpub, tpub, vpub). Throws RangeError for a private key, for an unsupported form
@@ -73,15 +74,6 @@ export const publicKeyOf = (xpub: string): Uint8Array => decoded(xpub).subarray(
 
 const firstKeyOf = (xpub: string): PublicKey => readAccountKey(xpub).receiving(0);
 
-export const receivingPath = (index: number): string => `${RECEIVING_BRANCH}/${index}`;
-
-/** The index of a receiving path; null for a path of another form. */
-export const receivingIndex = (path: string): number | null => {
-  const [branch, index, ...rest] = path.split('/');
-  const isReceiving = branch === String(RECEIVING_BRANCH) && /^\d+$/.test(index ?? '') && rest.length === 0;
-  return isReceiving ? Number(index) : null;
-};
-
 const decoded = (text: string): Uint8Array => {
   try {
     const bytes = base58check.decode(text);
@@ -99,3 +91,6 @@ const nodeOf = (xpub: string): HDKey => {
     throw new RangeError('is not an extended public key: it contains no point on the curve', { cause });
   }
 };
+
+/** SHA-256 of an xpub, in hexadecimal. */
+export const keyHashOf = (xpub: string): string => createHash('sha256').update(xpub).digest('hex');

@@ -5,6 +5,7 @@ import { readAccountKey } from './account-key.ts';
 import { decideSettings, type SettingsCommand } from './decide-settings.ts';
 
 const NOW = new Date('2026-01-31T12:00:00.000Z');
+const AT = { now: NOW, mostConfirmations: () => 200 };
 const NETWORK = 'ethereum-sepolia';
 const ETHER = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'ETH')!;
 
@@ -40,16 +41,16 @@ const given = (...commands: readonly SettingsCommand[]) => {
     settings,
     when: (command: SettingsCommand) => ({
       then: (...types: string[]) =>
-        expect(decideSettings(command, settings, NOW).map(({ event }) => event.type)).toEqual(types),
+        expect(decideSettings(command, settings, AT).map(({ event }) => event.type)).toEqual(types),
       thenRefused: (message: RegExp) =>
-        expect(() => decideSettings(command, settings, NOW)).toThrow(
+        expect(() => decideSettings(command, settings, AT)).toThrow(
           expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(message) }),
         ),
     }),
   };
 };
 const events = (command: SettingsCommand, settings: DepositSettings) =>
-  decideSettings(command, settings, NOW).map(({ event, secret }) => ({ event, metadata: { secret } }));
+  decideSettings(command, settings, AT).map(({ event, secret }) => ({ event, metadata: { secret } }));
 
 test('a merchant sets an account on several networks, and a repeat changes nothing', () => {
   given().when(set('A')).then('DepositAccountSet');
@@ -93,7 +94,7 @@ test('the same key with another depth is the same account, and keeps its recorde
   expect(shallow.xpub).not.toBe(KEY.xpub);
   const { settings, when } = given(set('A'));
   when(set('A', shallow)).then();
-  const [moved] = decideSettings(set('A', shallow, { network: 'bnb' }), settings, NOW);
+  const [moved] = decideSettings(set('A', shallow, { network: 'bnb' }), settings, AT);
   expect(moved!.secret).toBe(KEY.xpub);
 });
 
@@ -115,7 +116,7 @@ test('an account is removed once', () => {
 });
 
 test('the key is not part of the data that audits print', () => {
-  const [{ event, secret }] = decideSettings(set('A'), noDepositSettings, NOW) as [{ event: object; secret: string }];
+  const [{ event, secret }] = decideSettings(set('A'), noDepositSettings, AT) as [{ event: object; secret: string }];
   expect(secret).toBe(KEY.xpub);
   expect(JSON.stringify(event)).not.toContain(KEY.xpub.slice(4, 24));
 });
@@ -151,8 +152,8 @@ test('sets the tolerance for underpayment of a merchant, and records nothing for
   const tolerate = (toleranceBps: number): SettingsCommand => ({ type: 'SetTolerance', merchantId: 'A', toleranceBps });
   const { settings } = given(tolerate(50));
   expect([settingsOf(settings, 'A').toleranceBps, settingsOf(settings, 'B').toleranceBps]).toEqual([50, 0]);
-  expect(decideSettings(tolerate(50), settings, NOW)).toEqual([]);
-  expect(decideSettings(tolerate(0), settings, NOW)).toEqual([
+  expect(decideSettings(tolerate(50), settings, AT)).toEqual([]);
+  expect(decideSettings(tolerate(0), settings, AT)).toEqual([
     {
       event: {
         type: 'UnderpaymentToleranceSet',

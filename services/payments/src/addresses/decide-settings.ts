@@ -1,9 +1,7 @@
 import { type Asset, type DepositSettings, type RecordedAccount, settingsOf } from '@cpg/assets';
 import { type AppError, type DepositSettingsEvent, invalidRequest } from '@cpg/contracts';
 import type { ProposedEvent } from '@cpg/event-sourcing';
-import { chainKindOf } from '../chains/chain-kind.ts';
-import { isSameKey } from './account-key.ts';
-import { keyHashOf } from './key-hash.ts';
+import { isSameKey, keyHashOf } from './account-key.ts';
 
 /** A change of what the events of deposit settings say. */
 export type SettingsCommand =
@@ -30,8 +28,13 @@ export type SettingsCommand =
 type Proposed = ProposedEvent<DepositSettingsEvent>;
 type CommandOf<T> = Extract<SettingsCommand, { type: T }>;
 
-/** The events of a command; none if it changes nothing. Throws `invalid_request`. */
-export const decideSettings = (command: SettingsCommand, settings: DepositSettings, now: Date): Proposed[] => {
+/** The events of a command; none if it changes nothing. `mostConfirmations` is the limit of a chain (CAIP-2). Throws
+ *  `invalid_request`. */
+export const decideSettings = (
+  command: SettingsCommand,
+  settings: DepositSettings,
+  { now, mostConfirmations }: { readonly now: Date; readonly mostConfirmations: (chainId: string) => number },
+): Proposed[] => {
   const at = now.toISOString();
   switch (command.type) {
     case 'SetAccount':
@@ -42,7 +45,7 @@ export const decideSettings = (command: SettingsCommand, settings: DepositSettin
       return [{ event: { type: 'DepositAccountRemoved', data: { merchantId, network, at } } }];
     }
     case 'SetConfirmations':
-      return setConfirmations(command, settings, at);
+      return setConfirmations(command, settings, at, mostConfirmations(command.asset.network.chainId));
     case 'RemoveConfirmations': {
       const { merchantId, asset } = command;
       if (!settingsOf(settings, merchantId).confirmations.has(asset)) return [];
@@ -92,8 +95,8 @@ const setConfirmations = (
   { merchantId, asset, fromMinor, confirmations }: CommandOf<'SetConfirmations'>,
   settings: DepositSettings,
   at: string,
+  most: number,
 ): Proposed[] => {
-  const most = chainKindOf(asset.network.chainId).mostConfirmations;
   if (confirmations < 1 || confirmations > most)
     throw invalidRequest([{ path: 'confirmations', message: `must be 1 to ${most} on ${asset.network.name}` }]);
   const tiers = settingsOf(settings, merchantId).confirmations.get(asset.id) ?? [];

@@ -1,7 +1,6 @@
 import { readAssets } from '@cpg/assets';
-import { bitcoinAddress, evmAddress } from './derived-address.ts';
 import { readAccountKey } from './account-key.ts';
-import { withAccount } from './deposit-network.ts';
+import { bitcoinAddress, evmAddress, withAccount } from './deposit-network.ts';
 
 const sandbox = readAssets({ ENVIRONMENT: 'sandbox' });
 const accounts = sandbox.networks.map(({ xpub }) => readAccountKey(xpub!));

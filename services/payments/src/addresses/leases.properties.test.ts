@@ -1,7 +1,7 @@
 import { ADDRESS_LEASE_MS as LEASE_MS } from '@cpg/contracts';
 import fc from 'fast-check';
-import { type AccountOptions, leaseIndexes } from './lease-indexes.ts';
-import { indexesOf, type Reservation, REST_MS } from './leases.ts';
+import { indexesOf, type Reservation } from '../payables/payable.ts';
+import { type AccountOptions, leaseIndexes, REST_MS } from './lease-indexes.ts';
 
 /** What an order service holds: an index, and when its lease ends, counted from before the call. */
 interface Held {

@@ -1,5 +1,6 @@
 import { ADDRESS_LEASE_MS } from '@cpg/contracts';
-import { type Account, indexesOf, reservationOf, REST_MS, restedRevision, sighted, unknownAccount } from './leases.ts';
+import { indexesOf } from '../payables/payable.ts';
+import { type Account, reservationOf, REST_MS, restedRevision, sighted, unknownAccount } from './lease-indexes.ts';
 
 /** An account as a process knows it that saw these reservations. */
 const given = (...seen: readonly (readonly [revision: number, next: number, atMs: number])[]) => {

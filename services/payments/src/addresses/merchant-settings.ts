@@ -13,11 +13,10 @@ import {
 import { isKnownStream } from '@cpg/event-sourcing';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AccountBook, MerchantAccounts } from './account-book.ts';
+import type { SettingsCommand } from './decide-settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './deposit-network.ts';
 import { refusePublishedKey } from './published-keys.ts';
-import type { AccountBook } from './account-book.ts';
-import type { SettingsCommand } from './decide-settings.ts';
-import type { MerchantAccounts } from './merchant-accounts.ts';
 
 /** What a merchant set about its deposits, and what applies otherwise. Never shows a key. */
 export interface DepositSettingsOf {

@@ -1,5 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { isTemporary } from '@cpg/contracts';
+import type { Logger } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AccountKey } from './account-key.ts';
+import { skipUsedIndexes } from './deposit-accounts.ts';
+import type { DepositNetwork } from './deposit-network.ts';
 
 /** An account whose addresses are watched. */
 export interface WatchedAccount {
@@ -8,6 +14,72 @@ export interface WatchedAccount {
   /** The addresses of an index, on all networks of the account. */
   readonly addressesAt: (index: number) => readonly string[];
 }
+
+export interface UnshownAddressesOptions {
+  readonly client: EventStoreDBClient;
+  readonly db: Queryable;
+  readonly readAccounts: () => Promise<(WatchedAccount & Pick<AccountKey, 'xpub'>)[]>;
+  /** Counts skipped indexes. */
+  readonly onSkipped: () => void;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+const KEEP_EVERY_MS = 10_000;
+
+/** The addresses of accounts that no order shows. A restored backup may lack the orders that showed them. */
+export const unshownAddresses = ({ client, db, readAccounts, onSkipped, now, log }: UnshownAddressesOptions) => {
+  let keptAtMs = -Infinity;
+  return {
+    /** Orders are found without it, so a failure stops no chain. */
+    keep: async (): Promise<void> => {
+      if (performance.now() - keptAtMs < KEEP_EVERY_MS) return;
+      keptAtMs = performance.now();
+      await readAccounts()
+        .then((accounts) => keepUnshownAddresses(db, accounts))
+        .catch((error: unknown) => log.warn({ err: error }, 'addresses that no order shows are not derived yet'));
+    },
+    /** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes must
+     *  not be handed out again. */
+    skipUsed: async (found: readonly { readonly account: string; readonly index: number }[]): Promise<void> => {
+      const accounts = await readAccounts().catch((error: unknown) => {
+        if (isTemporary(error)) throw error;
+        // A key that cannot be read stops no chain. No index of its account can be handed out either.
+        log.error({ err: error, found }, 'indexes that received money cannot be skipped');
+        return [];
+      });
+      for (const { account: fingerprint, index } of found) {
+        const account = accounts.find((each) => each.fingerprint === fingerprint);
+        const skipped = account && (await skipUsedIndexes({ client, readModel: db, now }, account, index));
+        if (!skipped) continue;
+        onSkipped();
+        log.error(
+          { account: fingerprint, index, ...skipped },
+          'money arrived at an address that was not handed out yet: its index and those before it are skipped',
+        );
+        await deriveAhead(db, account, index + 1);
+      }
+    },
+  };
+};
+
+/** Each account that ever received deposits, on all its networks. */
+export const watchedAccounts = async (
+  networks: readonly Pick<DepositNetwork, 'name'>[],
+  accountsOf: (network: string) => Promise<DepositNetwork[]>,
+): Promise<(WatchedAccount & Pick<AccountKey, 'xpub'>)[]> => {
+  const byFingerprint = new Map<string, DepositNetwork[]>();
+  for (const { name } of networks)
+    for (const network of await accountsOf(name)) {
+      const { fingerprint } = network.account;
+      byFingerprint.set(fingerprint, [...(byFingerprint.get(fingerprint) ?? []), network]);
+    }
+  return [...byFingerprint].map(([fingerprint, sharing]) => ({
+    fingerprint,
+    xpub: sharing[0]!.account.xpub,
+    addressesAt: (index) => [...new Set(sharing.map((network) => network.addressAt(index)))],
+  }));
+};
 
 /** How many indexes of an account are derived ahead: a restored backup may lack so many orders in a row whose payers
  *  did not pay. */

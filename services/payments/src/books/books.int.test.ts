@@ -1,7 +1,6 @@
 import { NewOrderEvent, OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
 import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-sourcing';
 import { createServiceMetrics, type Logger, newId } from '@cpg/platform';
-// Only tests import another service.
 import type { OrderCommand } from '../../../orders/src/order/command.ts';
 import { orderDecider } from '../../../orders/src/order/order.ts';
 import { createOrder, offer } from '../../../orders/src/testing/orders.ts';
@@ -9,7 +8,8 @@ import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
 import { CONTEXT, MERCHANT, until } from '../testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { booksCheck, startBooksCheck } from './books-check.ts';
-import { verifyBooks } from './verify-books.ts';
+import { orderStreamOf } from './books.ts';
+import { verifyBooks } from './compare-streams.ts';
 
 const AMOUNT = 10_000_000n;
 const { signal } = new AbortController();

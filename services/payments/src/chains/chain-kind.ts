@@ -68,6 +68,9 @@ export const chainKindOf = (chainId: string, pollMs?: number): ChainKind => ({
   ...(pollMs !== undefined && { pollMs }),
 });
 
+/** The most confirmations that a merchant can require of an asset. */
+export const mostConfirmations = (chainId: string): number => chainKindOf(chainId).mostConfirmations;
+
 const isEvm = (chainId: string): boolean => chainId.startsWith('eip155:');
 
 function kindOfAll(kind: Partial<ChainKind>, chains: readonly string[]): Record<string, Partial<ChainKind>> {

@@ -1,6 +1,6 @@
 import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/platform';
 import type { NodeFault, NodeView } from './chain-source.ts';
-import type { ChainUrls } from './chain-urls.ts';
+import type { ChainUrls } from './network-availability.ts';
 import type { NetworkStates } from './network-availability.ts';
 import type { ChainProgress, ReadingCounts } from './reading/watcher.ts';
 

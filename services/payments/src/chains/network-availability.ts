@@ -1,7 +1,16 @@
 import type { Queryable } from '@cpg/platform/postgres';
-import type { Config } from '../config.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
+
+/** The nodes of each network, by its name. */
+export type ChainUrls = Readonly<Record<string, readonly string[]>>;
+
+/** The settings of all chains. */
+export interface ChainsConfig {
+  readonly ENVIRONMENT: 'sandbox' | 'production';
+  readonly CHAIN_URLS: ChainUrls;
+  readonly CHAIN_POLL_MS?: number | undefined;
+}
 
 /** Whether new orders may show addresses on a network. Somebody reads it at its tip; or it has no nodes in a sandbox,
  *  where reports of `/debug` stand for the chain. */
@@ -22,7 +31,7 @@ export interface NetworkAvailability {
 }
 
 export interface NetworkAvailabilityOptions {
-  readonly config: Pick<Config, 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS'> & {
+  readonly config: ChainsConfig & {
     readonly networks: readonly Pick<DepositNetwork, 'name' | 'chainId'>[];
   };
   readonly db: Queryable;
@@ -116,3 +125,12 @@ const readMarks = async (db: Queryable): Promise<ChainMarks[]> => {
   });
   return rows;
 };
+
+/** The networks with nodes: the ones whose chains are read. */
+export const watchedNetworks = <N extends { readonly name: string }>({
+  networks,
+  CHAIN_URLS,
+}: {
+  readonly networks: readonly N[];
+  readonly CHAIN_URLS: ChainUrls;
+}): N[] => networks.filter(({ name }) => CHAIN_URLS[name] !== undefined);

@@ -1,8 +1,8 @@
 import type { Logger } from '@cpg/platform';
 import { KIND } from '../testing/jest-chain-process.ts';
-import { watch } from './start-chains.ts';
-import { ChainHaltedError } from './reading/start-place.ts';
+import { ChainHaltedError } from './reading/open-chain.ts';
 import type { ChainProgress } from './reading/watcher.ts';
+import { watch } from './start-chains.ts';
 
 const MESSAGE = 'node 1 serves another chain';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTemporary } from '@cpg/contracts';
-import { type IsLeader, startLeaderElection } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
+import { type IsLeader, startLeaderElection } from '@cpg/platform/postgres';
 import type { ChainKind } from './chain-kind.ts';
-import { ChainHaltedError } from './reading/start-place.ts';
+import { ChainHaltedError } from './reading/open-chain.ts';
 import type { ChainProgress, Watcher } from './reading/watcher.ts';
 
 /** A network whose chain is read. */

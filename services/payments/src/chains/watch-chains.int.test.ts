@@ -1,5 +1,6 @@
 import { CHAIN_STREAM_PREFIX, ChainEvent, PaymentEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-sourcing';
+import { newestAddresses } from '../payables/deposit-addresses.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';
 import { deposit } from '../testing/jest-order-events.ts';
@@ -7,7 +8,6 @@ import { type PaymentsService, startPayments } from '../testing/jest-payments.ts
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../testing/jest-watched-network.ts';
 import { type ChainSource, correctedId, WrongChainError } from './chain-source.ts';
-import { newestAddresses } from '../payables/payable-rows.ts';
 import { executeChains } from './operator/chains-command.ts';
 
 /** No current account derives it. */

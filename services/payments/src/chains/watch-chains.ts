@@ -1,39 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Asset, requiredConfirmations } from '@cpg/assets';
-import { isTemporary } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
-import type { Logger, MetricsRegistry } from '@cpg/platform';
 import { followLog } from '@cpg/event-sourcing';
+import type { Logger, MetricsRegistry } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { skipUsedIndexes } from '../addresses/deposit-accounts.ts';
-import type { MerchantAccounts } from '../addresses/merchant-accounts.ts';
-import { deriveAhead, keepUnshownAddresses, type WatchedAccount } from '../addresses/unshown-addresses.ts';
-import type { PaymentChanges } from '../matching/changes.ts';
-import type { Config } from '../config.ts';
-import type { RegisterPayment } from '../matching/register.ts';
-import type { FindPayable } from '../payables/find-payable.ts';
-import { addressesShownBy } from '../payables/payable.ts';
-import { payableProjection } from '../payables/payable-projection.ts';
-import type { AccountKey } from '../addresses/account-key.ts';
+import type { MerchantAccounts } from '../addresses/account-book.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
+import { unshownAddresses, watchedAccounts } from '../addresses/unshown-addresses.ts';
+import type { PaymentChanges } from '../matching/changes.ts';
+import type { RegisterPayment } from '../matching/register.ts';
+import { newestAddresses } from '../payables/deposit-addresses.ts';
+import type { FindPayable } from '../payables/find-payable.ts';
+import { payableProjection } from '../payables/payable-projection.ts';
+import { addressesShownBy } from '../payables/payable.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
 import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
-import { chainDetails } from './chain-status.ts';
-import { chainStream } from './reading/chain-stream.ts';
+import { chainDetails, standingOfChain } from './chain-status.ts';
+import { type ChainsConfig, type NetworkAvailability, watchedNetworks } from './network-availability.ts';
 import { timesOfBlocks } from './nodes/agreement.ts';
-import { chainTables } from './reading/chain-tables.ts';
-import { watchedNetworks } from './chain-urls.ts';
-import { newestAddresses } from '../payables/payable-rows.ts';
-import type { NetworkAvailability } from './network-availability.ts';
 import { openChainSource } from './open-chain-source.ts';
-import { standingOfChain } from './chain-standing.ts';
-import { rescanner } from './reading/rescan.ts';
-import { rescanRows } from './reading/rescan-rows.ts';
-import { minorOf, type Quorum, reporter, type RequiredConfirmations } from './reporting/reporter.ts';
-import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
-import { chainWatcher } from './reading/watcher.ts';
+import { chainStream } from './reading/chain-stream.ts';
+import { chainTables } from './reading/chain-tables.ts';
+import { rescanner, rescanRows } from './reading/rescan.ts';
+import type { Quorum } from './reading/seen-transfer.ts';
 import { type WatchedAddresses, watchedAddresses } from './reading/watched-addresses.ts';
+import { chainWatcher } from './reading/watcher.ts';
+import { minorOf, reporter, type RequiredConfirmations } from './reporting/reporter.ts';
+import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
 
 interface NodesOfNetwork {
   readonly urls: readonly string[];
@@ -49,10 +43,11 @@ type OpenSource = (
 export interface WatchChainsOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
-  readonly config: Pick<
-    Config,
-    'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'CHAIN_QUORUM' | 'networks'
-  >;
+  readonly config: ChainsConfig & {
+    readonly DATABASE_URL: string;
+    readonly CHAIN_QUORUM?: number | undefined;
+    readonly networks: readonly DepositNetwork[];
+  };
   readonly openSource?: OpenSource;
   readonly kindOf?: typeof chainKindOf;
   readonly availability: NetworkAvailability;
@@ -247,73 +242,20 @@ const requiredByMerchant =
       : accounts.requiredConfirmations(merchantId, asset, amountMinor);
   };
 
-const KEEP_UNSHOWN_EVERY_MS = 10_000;
-
 /** The watched addresses of all networks: money for one may arrive on another. */
-const addressesOfOrders = (options: WatchChainsOptions & { readonly indexesSkipped: () => void }): WatchedAddresses => {
-  const { client, pool, endsBy, log } = options;
-  let keptAtMs = -Infinity;
-  /** Orders are found without it, so a failure stops no chain. */
-  const keepUnshown = async (): Promise<void> => {
-    if (performance.now() - keptAtMs < KEEP_UNSHOWN_EVERY_MS) return;
-    keptAtMs = performance.now();
-    await accountsOf(options)
-      .then((accounts) => keepUnshownAddresses(pool, accounts))
-      .catch((error: unknown) => log.warn({ err: error }, 'addresses that no order shows are not derived yet'));
-  };
+const addressesOfOrders = (options: WatchChainsOptions & Pick<ChainMetrics, 'indexesSkipped'>): WatchedAddresses => {
+  const { client, pool, config, accounts, endsBy, indexesSkipped, now, log } = options;
+  const readAccounts = () => watchedAccounts(config.networks, accounts.accountsOf);
+  const unshown = unshownAddresses({ client, db: pool, readAccounts, onSkipped: indexesSkipped, now, log });
   const beyondRows = followLog({ client, db: pool, projection: payableProjection(client), keysIn: addressesShownBy });
   return watchedAddresses({
     db: pool,
     beyondRows: async () => {
       const beyond = await beyondRows();
-      await keepUnshown();
+      await unshown.keep();
       return beyond;
     },
-    onUnshown: (found) => skipUsed(options, found),
+    onUnshown: unshown.skipUsed,
     endsBy,
   });
-};
-
-/** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes must
- *  not be handed out again. */
-const skipUsed = async (
-  options: WatchChainsOptions & { readonly indexesSkipped: () => void },
-  found: readonly { readonly account: string; readonly index: number }[],
-): Promise<void> => {
-  const { client, pool, indexesSkipped, now, log } = options;
-  const accounts = await accountsOf(options).catch((error: unknown) => {
-    if (isTemporary(error)) throw error;
-    // A key that cannot be read stops no chain. No index of its account can be handed out either.
-    log.error({ err: error, found }, 'indexes that received money cannot be skipped');
-    return [];
-  });
-  for (const { account: fingerprint, index } of found) {
-    const account = accounts.find((each) => each.fingerprint === fingerprint);
-    const skipped = account && (await skipUsedIndexes({ client, readModel: pool, now }, account, index));
-    if (!skipped) continue;
-    indexesSkipped();
-    log.error(
-      { account: fingerprint, index, ...skipped },
-      'money arrived at an address that was not handed out yet: its index and those before it are skipped',
-    );
-    await deriveAhead(pool, account, index + 1);
-  }
-};
-
-/** Each account that ever received deposits, on all its networks. */
-const accountsOf = async ({
-  config: { networks },
-  accounts,
-}: WatchChainsOptions): Promise<(WatchedAccount & Pick<AccountKey, 'xpub'>)[]> => {
-  const byFingerprint = new Map<string, DepositNetwork[]>();
-  for (const { name } of networks)
-    for (const network of await accounts.accountsOf(name)) {
-      const { fingerprint } = network.account;
-      byFingerprint.set(fingerprint, [...(byFingerprint.get(fingerprint) ?? []), network]);
-    }
-  return [...byFingerprint].map(([fingerprint, sharing]) => ({
-    fingerprint,
-    xpub: sharing[0]!.account.xpub,
-    addressesAt: (index) => [...new Set(sharing.map((network) => network.addressAt(index)))],
-  }));
 };

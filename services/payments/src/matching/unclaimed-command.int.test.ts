@@ -1,12 +1,12 @@
-import { createServiceMetrics, newId } from '@cpg/platform';
 import { rebuild, verify, verifyCounts } from '@cpg/operations';
+import { createServiceMetrics, newId } from '@cpg/platform';
 import { UNCLAIMED_MERCHANT } from '../payment/state.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
 import { applied, CONTEXT, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import type { Decide } from '../testing/jest-orders-stub-views.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { executeUnclaimed } from './unclaimed-command.ts';
-import { unclaimedMetrics } from './unclaimed-metrics.ts';
+import { unclaimedMetrics } from './unclaimed-payments.ts';
 
 let payments: PaymentsService;
 

@@ -1,5 +1,6 @@
 import type { Payment } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
+import { computedMetric, type MetricsRegistry } from '@cpg/platform';
+import { isTransientDatabaseError, type Queryable } from '@cpg/platform/postgres';
 import { UNCLAIMED_MERCHANT } from '../payment/state.ts';
 
 export interface UnclaimedPayment {
@@ -24,18 +25,38 @@ export const unclaimedPayments = async (db: Queryable): Promise<UnclaimedPayment
   return rows.map(({ resource, account, age }) => ({ resource, account, ageSeconds: age }));
 };
 
-export interface UnclaimedTotal {
+interface UnclaimedTotal {
   readonly currency: string;
   readonly count: number;
   readonly oldestAgeSeconds: number;
 }
 
 /** The number of unclaimed payments and the age of the oldest one, by currency. */
-export const unclaimedTotals = async (db: Queryable): Promise<UnclaimedTotal[]> => {
+const unclaimedTotals = async (db: Queryable): Promise<UnclaimedTotal[]> => {
   const { rows } = await db.query<{ currency: string; count: number; age: number }>(
     `select currency, count(*)::int as count, max(${AGE_SECONDS}) as age
      from payments.payments where ${UNRESOLVED} group by currency`,
     VALUES,
   );
   return rows.map(({ currency, count, age }) => ({ currency, count, oldestAgeSeconds: age }));
+};
+
+/** Adds how much unclaimed money waits for an operator, and how long, by currency. Without PostgreSQL they have no
+ *  values. */
+export const unclaimedMetrics = (registry: MetricsRegistry, db: Queryable): void => {
+  const totals = () =>
+    unclaimedTotals(db).catch((error: unknown): UnclaimedTotal[] => {
+      // The other metrics must stay readable during an outage.
+      if (isTransientDatabaseError(error)) return [];
+      throw error;
+    });
+  const metric = (name: string, help: string, value: (total: UnclaimedTotal) => number) =>
+    computedMetric(registry, {
+      name,
+      help,
+      labels: ['currency'],
+      values: async () => (await totals()).map((total) => [{ currency: total.currency }, value(total)] as const),
+    });
+  metric('unclaimed_payments', 'Confirmed payments of no merchant that nobody resolved', ({ count }) => count);
+  metric('unclaimed_oldest_age_seconds', 'Age of the oldest of them', ({ oldestAgeSeconds }) => oldestAgeSeconds);
 };

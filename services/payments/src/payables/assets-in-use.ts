@@ -1,12 +1,11 @@
 import { type AssetTable, isMainnet } from '@cpg/assets';
 import { type AssignedDeposit, depositsOf } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
-import { FatalStartError, type Logger } from '@cpg/platform';
 import { findInLog } from '@cpg/event-sourcing';
+import { FatalStartError, type Logger } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { payableProjection } from './payable-projection.ts';
-import { assetsShownSince, type AssetUse } from './payable-rows.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
+import { payableProjection } from './payable-projection.ts';
 import { payableChangeIn } from './payable.ts';
 
 export interface AssetsInUseOptions {
@@ -63,4 +62,22 @@ const recentlyShown = async ({
   };
   await findInLog({ client, db, projection: payableProjection(client), inRows, inEvent });
   return [...uses.values()];
+};
+
+interface AssetUse {
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly network: string;
+  /** How many orders show it. */
+  readonly orders: number;
+}
+
+/** The assets that orders show which got their instructions since an instant. */
+const assetsShownSince = async (db: Queryable, since: Date): Promise<AssetUse[]> => {
+  const { rows } = await db.query<{ asset: string; network: string; orders: string }>(
+    `select asset, network, count(distinct order_id) as orders from payments.payables
+     where asset is not null and assigned_at >= $1 group by asset, network order by asset`,
+    [since],
+  );
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 };

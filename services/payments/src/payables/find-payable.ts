@@ -1,11 +1,10 @@
-import { depositsOf, OWN_PROVIDERS } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
-import type { Logger } from '@cpg/platform';
+import { depositsOf, OWN_PROVIDERS, type PaymentRail } from '@cpg/contracts';
 import { findInLog } from '@cpg/event-sourcing';
+import type { Logger } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { payableProjection } from './payable-projection.ts';
-import { ordersPayableAt, type PayableOwner, type PayAt } from './payable-rows.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
+import { payableProjection } from './payable-projection.ts';
 import { type Payable, payableChangeAbout } from './payable.ts';
 
 /** The order paid at an address or reference, spelled as in its instructions; null if none.
@@ -57,3 +56,43 @@ const isPaidAt = ({ instruction }: Payable, payAt: PayAt): boolean =>
     : instruction.rail === 'gateway_pay' &&
       OWN_PROVIDERS.includes(instruction.provider) &&
       instruction.paymentReference === payAt.reference;
+
+/** What a payer was told to pay to: an address, or the reference of a page of this gateway. An outside provider chooses
+ *  its references, also one that another order has. */
+type PayAt = { readonly address: string } | { readonly reference: string };
+
+interface PayableOwner {
+  readonly orderId: string;
+  /** Null in the rows of earlier versions. */
+  readonly merchantId: string | null;
+  /** The rail of the instruction that shows the address or the reference: money there is money of this rail. */
+  readonly rail: PaymentRail;
+}
+
+/** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave
+ *  an address out twice. */
+const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<PayableOwner[]> => {
+  const [column, value, condition, earlier] =
+    'address' in payAt
+      ? ([
+          'address',
+          payAt.address,
+          'address = $1',
+          'select order_id, null, rail from payments.deposit_addresses',
+        ] as const)
+      : ([
+          'reference',
+          payAt.reference,
+          `reference = $1 and provider in (${OWN_PROVIDERS.map((name) => `'${name}'`).join(', ')})`,
+          "select order_id, null, 'gateway_pay' from payments.payment_references",
+        ] as const);
+  const { rows } = await db.query<{ order_id: string; merchant_id: string | null; rail: PaymentRail }>({
+    name: `orders payable at ${column}`,
+    text: `select order_id, max(merchant_id) as merchant_id, max(rail) as rail
+           from (select order_id, merchant_id, rail from payments.payables where ${condition}
+                 union all ${earlier} where ${condition}) as found
+           group by order_id`,
+    values: [value],
+  });
+  return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id, rail: row.rail }));
+};

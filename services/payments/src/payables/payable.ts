@@ -11,7 +11,6 @@ import {
 import { parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
-import { indexesOf } from '../addresses/leases.ts';
 
 /** Where an order may be paid: at an address, or by a reference of a provider and its addresses. */
 export interface Payable {
@@ -128,3 +127,28 @@ const assigned = (
     const { currency } = instruction;
     return { orderId, merchantId, instruction, assigned: { currency, at } };
   });
+
+export const RECEIVING_BRANCH = 0;
+
+export const receivingPath = (index: number): string => `${RECEIVING_BRANCH}/${index}`;
+
+/** The index of a receiving path; null for a path of another form. */
+export const receivingIndex = (path: string): number | null => {
+  const [branch, index, ...rest] = path.split('/');
+  const isReceiving = branch === String(RECEIVING_BRANCH) && /^\d+$/.test(index ?? '') && rest.length === 0;
+  return isReceiving ? Number(index) : null;
+};
+
+export interface Reservation {
+  readonly first: number;
+  readonly count: number;
+  readonly again: readonly number[];
+  /** Nobody gets these indexes: money arrived there before they were reserved. */
+  readonly skipped?: true;
+}
+
+/** The indexes of a reservation, lowest first. */
+export const indexesOf = ({ first, count, again }: Omit<Reservation, 'skipped'>): number[] => [
+  ...again,
+  ...Array.from({ length: count }, (_, n) => first + n),
+];

@@ -1,12 +1,12 @@
 import type { AssignedInstruction, LeasedAddress } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { skipUsedIndexes } from '../addresses/deposit-accounts.ts';
-import { REST_MS } from '../addresses/leases.ts';
+import { depositNetworksOf } from '../addresses/deposit-network.ts';
+import { REST_MS } from '../addresses/lease-indexes.ts';
+import { receivingIndex } from '../payables/payable.ts';
 import { until } from '../testing/jest-fixtures.ts';
 import { deposit, hostedPage } from '../testing/jest-order-events.ts';
 import { depositOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
-import { receivingIndex } from '../addresses/account-key.ts';
-import { depositNetworksOf } from '../addresses/deposit-network.ts';
 
 const NETWORKS = depositNetworksOf(SANDBOX);
 const NETWORK = 'ethereum-sepolia';

@@ -3,11 +3,10 @@ import { type Asset, assetsOf, depositInstruction, payableAssets, requirePayable
 import { AppError, type LeasedAddress, type PaymentRail } from '@cpg/contracts';
 import type { AccountBook } from '../addresses/account-book.ts';
 import type { LeaseOfAccount } from '../addresses/deposit-accounts.ts';
-import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
-import type { StockSources } from './stock.ts';
-import { receivingPath } from '../addresses/account-key.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
-import type { PayableAmount, Rail } from './rail.ts';
+import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
+import { receivingPath } from '../payables/payable.ts';
+import type { PayableAmount, Rail, StockSources } from './rail.ts';
 
 export interface CryptoDepositOptions {
   readonly networks: readonly DepositNetwork[];

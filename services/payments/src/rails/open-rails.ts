@@ -1,22 +1,30 @@
-import type { PaymentRail } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
+import type { AssetTable } from '@cpg/assets';
+import {
+  type Availability,
+  type Instructions,
+  type InstructionsCall,
+  invalidRequest,
+  isAppError,
+  PaymentCurrency,
+  type PaymentRail,
+  type Stock,
+  type StockCall,
+} from '@cpg/contracts';
 import { steadyNowMs } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { merchantAccounts } from '../addresses/account-book.ts';
 import { depositAccounts } from '../addresses/deposit-accounts.ts';
-import { availabilityOf } from './availability.ts';
-import { merchantAccounts } from '../addresses/merchant-accounts.ts';
-import { watchedNetworks } from '../chains/chain-urls.ts';
-import type { NetworkAvailability } from '../chains/network-availability.ts';
-import type { Config } from '../config.ts';
-import { instructionsFrom } from './instructions.ts';
-import { openProviders } from './gateway-pay/open-providers.ts';
-import { stockFrom } from './stock.ts';
-import { cryptoDeposit } from './crypto-deposit.ts';
-import { gatewayPay, leaseReferences } from './gateway-pay/gateway-pay.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
+import { mostConfirmations } from '../chains/chain-kind.ts';
+import { type ChainsConfig, type NetworkAvailability, watchedNetworks } from '../chains/network-availability.ts';
+import { cryptoDeposit } from './crypto-deposit.ts';
+import { gatewayPay, leaseReferences, openProviders, type ProvidersConfig } from './gateway-pay/gateway-pay.ts';
+import type { Rail, StockSources } from './rail.ts';
 
 export interface RailsOptions {
-  readonly config: Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'CHAIN_URLS' | 'providers' | 'networks' | 'assets'>;
+  readonly config: ProvidersConfig &
+    Pick<ChainsConfig, 'CHAIN_URLS'> & { readonly networks: readonly DepositNetwork[]; readonly assets: AssetTable };
   readonly client: EventStoreDBClient;
   readonly readModel: Pool;
   readonly readNetworks: NetworkAvailability['read'];
@@ -26,7 +34,7 @@ export interface RailsOptions {
 /** The rails of the settings, with the accounts and providers behind them. */
 export const openRails = ({ config, client, readModel, readNetworks, now }: RailsOptions) => {
   const { networks, assets: table } = config;
-  const accounts = merchantAccounts({ client, table, networks, now });
+  const accounts = merchantAccounts({ client, table, networks, mostConfirmations, now });
   const leaseIndexes = depositAccounts({ client, readModel, now, nowMs: steadyNowMs });
   const depositsOn = (on: readonly DepositNetwork[], rail: PaymentRail) =>
     cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks });
@@ -43,3 +51,70 @@ export const openRails = ({ config, client, readModel, readNetworks, now }: Rail
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
   };
 };
+
+/** What new orders can be paid with now. */
+const availabilityOf = (rails: Rails, readNetworks: NetworkAvailability['read']) => async (): Promise<Availability> => {
+  const networks = [...(await readNetworks())].flatMap(([name, state]) =>
+    state.isAvailable ? [[name, Math.ceil(state.forMs)] as const] : [],
+  );
+  const currencies = Object.entries(rails).map(async ([name, rail]) => [name, await currenciesOf(rail)] as const);
+  return {
+    networks: Object.fromEntries(networks),
+    currencies: Object.fromEntries(await Promise.all(currencies)) as Record<PaymentRail, PaymentCurrency[]>,
+  };
+};
+
+const currenciesOf = async (rail: Rail): Promise<PaymentCurrency[]> => {
+  const areAvailable = await Promise.all(PaymentCurrency.options.map((currency) => isAvailable(rail, currency)));
+  return PaymentCurrency.options.filter((_, n) => areAvailable[n]);
+};
+
+const isAvailable = async (rail: Rail, currency: PaymentCurrency): Promise<boolean> => {
+  if (!rail.supports(currency)) return false;
+  try {
+    await rail.requirePayable({ currency });
+    return true;
+  } catch (error) {
+    if (isAppError(error, 'network_unavailable')) return false;
+    throw error;
+  }
+};
+
+type Rails = Readonly<Record<PaymentRail, Rail>>;
+
+/** Assigns deposit instructions to an order on each of its enabled rails. Throws
+ *  `invalid_request` naming every rail that does not support the currency, `amount_too_small` if a rail cannot take
+ *  the amount, and `network_unavailable` if it cannot take it now, before anything is assigned. */
+export const instructionsFrom =
+  (rails: Rails) =>
+  async ({
+    order_id: orderId,
+    merchant_id: merchantId,
+    currency,
+    rails: enabled,
+    amount_minor: amountMinor,
+  }: InstructionsCall): Promise<Instructions> => {
+    const faults = enabled
+      .filter((name) => !rails[name].supports(currency))
+      .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
+    if (faults.length > 0) throw invalidRequest(faults);
+    const order = { orderId, merchantId, currency, amountMinor: BigInt(amountMinor) };
+    for (const name of enabled) await rails[name].requirePayable(order);
+    const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
+    return { instructions: assigned.flat() };
+  };
+
+/** Leases payables that orders puts into new orders without a call for each. References are random and need no lease of
+ *  their own. */
+export const stockFrom =
+  ({ leaseAddresses, leaseReferences }: StockSources) =>
+  async ({ addresses: wanted, references }: StockCall): Promise<Stock> => {
+    const asked = Object.entries(wanted).map(
+      async ([network, count]) => [network, await leaseAddresses(network, count)] as const,
+    );
+    const leased = (await Promise.all(asked)).flatMap(([network, lease]) => (lease ? [[network, lease] as const] : []));
+    return {
+      addresses: Object.fromEntries(leased),
+      references: leaseReferences(references),
+    };
+  };

@@ -1,4 +1,4 @@
-import type { AssignedInstruction, PaymentCurrency } from '@cpg/contracts';
+import type { AssignedInstruction, LeasedAddress, LeasedReference, PaymentCurrency } from '@cpg/contracts';
 
 export interface OrderToPay {
   readonly orderId: string;
@@ -20,4 +20,12 @@ export interface Rail {
   /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can take the
    *  amount. They belong to the order once it is recorded with them; a repeat may assign others. */
   readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
+}
+
+export interface StockSources {
+  /** Addresses that no order has yet. Nobody else gets them before their lease ends, or once an order has them. Null for
+   *  a network that is not configured. */
+  readonly leaseAddresses: (network: string, count: number) => Promise<LeasedAddress[] | null>;
+  /** `count` references of each provider. Null if a provider has to register each order. */
+  readonly leaseReferences: (count: number) => Record<string, LeasedReference[]> | null;
 }

@@ -1,11 +1,19 @@
 import { PaymentEvent } from '@cpg/contracts';
-import { type CountTable, type Projection, type RecentEvents, stateAt, withoutProjected } from '@cpg/event-sourcing';
-import type { EventStoreDBClient } from '@eventstore/db-client';
-import { deletedPaymentId } from './deletion.ts';
+import {
+  type CountTable,
+  isTombstone,
+  type Projection,
+  rawEventsOf,
+  type RecentEvents,
+  stateAt,
+  withoutProjected,
+} from '@cpg/event-sourcing';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { LRUCache } from 'lru-cache';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
-import { orderOfPayment } from './order-of-payment.ts';
+import { deletedPaymentId } from './deletion.ts';
 import { type ProjectedPayment, projectPayments } from './payment-rows.ts';
 
 export const paymentCounts: readonly CountTable[] = [
@@ -46,3 +54,28 @@ export const paymentProjection = (
     },
   };
 };
+
+const MAX_KNOWN = 20_000;
+
+/** Finds the order that the first event of a payment names, for each of its events. An assignment to another order
+ *  changes nothing: the events of a payment stay in one shard. Null for a deleted payment, whose events are gone. */
+const orderOfPayment = (client: EventStoreDBClient) => {
+  const known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  return async (entry: AllStreamResolvedEvent): Promise<string | null> => {
+    if (isTombstone(entry)) return null;
+    const event = entry.event!;
+    const order = known.get(event.streamId) ?? orderIn(event.revision === 0n ? event : await first(event.streamId));
+    if (order === null) return null;
+    known.set(event.streamId, order);
+    return order;
+  };
+
+  async function first(stream: string) {
+    for await (const { event } of rawEventsOf(client, stream)) return event;
+    return undefined;
+  }
+};
+
+/** Events of every version have the field, so the event needs no further check. */
+const orderIn = (event: { readonly data: unknown } | undefined): string | null =>
+  (event?.data as { readonly orderId?: string } | undefined)?.orderId ?? null;

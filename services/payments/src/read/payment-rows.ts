@@ -1,7 +1,6 @@
-import { fromMinor, type Refund } from '@cpg/contracts';
+import { fromMinor, oncePerObject, paymentView, type Refund } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
-import { paymentText } from '../payment/text.ts';
 
 export interface ProjectedPayment {
   readonly payment: ExistingPayment | DeletedPayment;
@@ -111,3 +110,6 @@ export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{
   );
   return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
 };
+
+/** The JSON text of the Payment resource, rendered once for its answer, its row and its message. */
+export const paymentText = oncePerObject((payment: ExistingPayment) => JSON.stringify(paymentView(payment)));

@@ -2,7 +2,7 @@ import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
-import { doubleSha256, hashText } from '../chains/bitcoin/transactions.ts';
+import { doubleSha256, hashText } from '../chains/bitcoin/block.ts';
 
 const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 export const REGTEST_ID = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';

@@ -8,7 +8,6 @@ import {
   type PaymentMessage,
 } from '@cpg/contracts';
 import { createLogger, type InternalClient, type Logger } from '@cpg/platform';
-// Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/commands/payments-client.ts';
 import { orderCommands } from '../../../orders/src/commands/order-commands.ts';
@@ -20,17 +19,16 @@ import { reactToPayments } from '../../../orders/src/payments/reaction.ts';
 import { unreadChains } from '../../../orders/src/deadlines/unread-chains.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { compareBooks, orderBookOf, paymentBookOf } from '../books/books.ts';
-import { paymentChanges } from '../matching/changes.ts';
-import { ordersClient } from '../matching/orders-client.ts';
-import { paymentCommands, withPaymentLog } from '../matching/commands.ts';
-import { paymentDeletion } from '../read/deletion.ts';
 import { paymentHistory } from '../history.ts';
+import { paymentChanges } from '../matching/changes.ts';
+import { paymentCommands, withPaymentLog } from '../matching/commands.ts';
+import { orderNotifier, ordersClient } from '../matching/notify-order.ts';
+import { reactToOrders } from '../matching/order-decisions.ts';
 import { registerPayments } from '../matching/register.ts';
 import type { PaymentCommand } from '../payment/command.ts';
-import { receiveCallbacks } from '../rails/gateway-pay/callbacks.ts';
-import { orderNotifier } from '../matching/notify-order.ts';
 import { FeeSchedule } from '../payment/fees.ts';
-import { reactToOrders } from '../matching/order-decisions.ts';
+import { receiveCallbacks } from '../rails/gateway-pay/provider-reports.ts';
+import { paymentDeletion } from '../read/deletion.ts';
 import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
 import { inject, unreliableCalls } from './jest-unreliable-calls.ts';

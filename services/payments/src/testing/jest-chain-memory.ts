@@ -1,5 +1,4 @@
-import type { ReadBlock } from '../chains/reading/chain-change.ts';
-import type { ChainState, ChainStore, OpenTransfer, ReadMark } from '../chains/reading/chain-store.ts';
+import type { ChainState, ChainStore, OpenTransfer, ReadBlock, ReadMark } from '../chains/reading/chain-store.ts';
 import type { ChainStream, RecordedPlace } from '../chains/reading/chain-stream.ts';
 import { isOpen, type SeenTransfer } from '../chains/reading/seen-transfer.ts';
 import type { Crashes } from './jest-simulated-chain.ts';

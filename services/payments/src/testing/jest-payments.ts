@@ -4,34 +4,33 @@ import { type AssignedInstruction, NewPaymentEvent, PaymentEvent, RegisteredPaym
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { type FaultOf, withFaults } from '@cpg/embedded-eventstore/testing';
 import { commandHandler, connectEventStore, readStream, startProjection } from '@cpg/event-sourcing';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger, internalClient, type Logger, newId } from '@cpg/platform';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { merchantAccounts } from '../addresses/account-book.ts';
+import { depositNetworksOf } from '../addresses/deposit-network.ts';
+import { mostConfirmations } from '../chains/chain-kind.ts';
 import { depositSettings } from '../addresses/merchant-settings.ts';
-import { merchantAccounts } from '../addresses/merchant-accounts.ts';
 import { buildApp } from '../app.ts';
-import { paymentChanges } from '../matching/changes.ts';
-import { type OrdersClient, ordersClient } from '../matching/orders-client.ts';
-import { paymentCommands } from '../matching/commands.ts';
-import { paymentDeletion } from '../read/deletion.ts';
 import { paymentHistory } from '../history.ts';
+import { paymentChanges } from '../matching/changes.ts';
+import { paymentCommands } from '../matching/commands.ts';
+import { orderNotifier, type OrdersClient, ordersClient } from '../matching/notify-order.ts';
 import { registerPayments } from '../matching/register.ts';
-import { orderNotifier } from '../matching/notify-order.ts';
-import { pageAddresses } from '../rails/gateway-pay/page-addresses.ts';
 import { findPayable } from '../payables/find-payable.ts';
 import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { payableProjection } from '../payables/payable-projection.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
-import { payableProjection } from '../payables/payable-projection.ts';
+import { lastQueries } from '../rails/gateway-pay/last-queries.ts';
+import { pageAddresses } from '../rails/gateway-pay/page-addresses.ts';
+import { receiveCallbacks } from '../rails/gateway-pay/provider-reports.ts';
+import type { OutsideProvider } from '../rails/gateway-pay/provider.ts';
+import { queryProvider, recordReports } from '../rails/gateway-pay/reported-payment.ts';
+import { paymentDeletion } from '../read/deletion.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../read/payment-rows.ts';
-import { depositNetworksOf } from '../addresses/deposit-network.ts';
-import { receiveCallbacks } from '../rails/gateway-pay/callbacks.ts';
-import { lastQueries } from '../rails/gateway-pay/last-queries.ts';
-import type { OutsideProvider } from '../rails/gateway-pay/provider.ts';
-import { queryProvider } from '../rails/gateway-pay/query-provider.ts';
-import { recordReports } from '../rails/gateway-pay/reported-payment.ts';
 import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
@@ -153,7 +152,13 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
     now,
   });
-  const accounts = merchantAccounts({ client, table: SANDBOX, networks: depositNetworksOf(SANDBOX), now });
+  const accounts = merchantAccounts({
+    client,
+    table: SANDBOX,
+    networks: depositNetworksOf(SANDBOX),
+    mostConfirmations,
+    now,
+  });
   const payableAt = findPayable({ client, readModel: pool, log });
   const registerPayment = registerPayments({
     commands,

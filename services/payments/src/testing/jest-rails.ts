@@ -10,20 +10,20 @@ import {
 } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { connectEventStore, readStream, startProjection } from '@cpg/event-sourcing';
-import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
 import { createLogger, newId } from '@cpg/platform';
+import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
 import { HDKey } from '@scure/bip32';
+import { merchantAccounts } from '../addresses/account-book.ts';
 import { depositAccounts } from '../addresses/deposit-accounts.ts';
+import { type DepositNetwork, depositNetworksOf } from '../addresses/deposit-network.ts';
+import { mostConfirmations } from '../chains/chain-kind.ts';
 import { depositSettings } from '../addresses/merchant-settings.ts';
-import { merchantAccounts } from '../addresses/merchant-accounts.ts';
 import type { NetworkStates } from '../chains/network-availability.ts';
-import { instructionsFrom } from '../rails/instructions.ts';
 import { payableProjection } from '../payables/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
-import { type hostedProvider, sandboxProvider } from '../rails/gateway-pay/hosted.ts';
 import { gatewayPay, leaseReferences } from '../rails/gateway-pay/gateway-pay.ts';
-import { type DepositNetwork, depositNetworksOf } from '../addresses/deposit-network.ts';
-import { stockFrom } from '../rails/stock.ts';
+import { type hostedProvider, sandboxProvider } from '../rails/gateway-pay/hosted.ts';
+import { instructionsFrom, stockFrom } from '../rails/open-rails.ts';
 import { orderEvents } from './jest-order-events.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
@@ -61,7 +61,7 @@ export const startRailsDatabase = async () => {
   const depositsOf = (networks = depositNetworksOf(SANDBOX), rail: PaymentRail = 'crypto_deposit') => {
     const now = () => new Date();
     const readNetworks = async () => statesOf(networks);
-    const accounts = merchantAccounts({ client, table: SANDBOX, networks, now });
+    const accounts = merchantAccounts({ client, table: SANDBOX, networks, mostConfirmations, now });
     const leaseIndexes = depositAccounts({ client, readModel: pool, now, nowMs: () => clockMs });
     return {
       ...cryptoDeposit({ networks, rail, readAccounts: accounts.read, leaseIndexes, readNetworks }),

@@ -1,8 +1,8 @@
-import { type Asset, type BitcoinChain, type Network } from '@cpg/assets';
-import { bech32 } from '@scure/base';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { agreedPositions, type Head, staleAfterMs } from '../nodes/agreement.ts';
-import { checkedAnswer } from '../nodes/answers.ts';
+import type { Asset, BitcoinChain, Network } from '@cpg/assets';
+import { bech32 } from '@scure/base';
+import pMap from 'p-map';
+import { z } from 'zod';
 import {
   type BlockRef,
   ChainNodeError,
@@ -13,12 +13,21 @@ import {
   type Watched,
   WrongChainError,
 } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
-import { type NodesOptions, openNodes } from '../nodes/nodes.ts';
-import { ABOVE_TIP, Bytes, Hash, Header, UNKNOWN } from './answers.ts';
-import { type RawBlock, readBlock } from './block.ts';
-import { mempoolReader } from './mempool.ts';
-import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
+import { agreedPositions, type Head, staleAfterMs } from '../nodes/agreement.ts';
+import { checkedAnswer, listOf, RpcError, type RpcNode } from '../nodes/json-rpc.ts';
+import { type Nodes, type NodesOptions, openNodes } from '../nodes/nodes.ts';
+import {
+  DecodeError,
+  eachOutput,
+  idOf,
+  isCoinbase,
+  type RawBlock,
+  type RawTransaction,
+  readBlock,
+  Reader,
+  readTransaction,
+  spendsOf,
+} from './block.ts';
 
 export interface BitcoinSourceOptions {
   readonly network: Extract<Network, { kind: 'bitcoin' }>;
@@ -170,3 +179,80 @@ const spendersIn = ({ bytes, transactions }: RawBlock): Map<string, string> =>
       return spendsOf(bytes, transaction).map((output) => [output, id] as const);
     }),
   );
+
+/** RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block or transaction. */
+const UNKNOWN = -5;
+
+/** A height above the tip: RPC_INVALID_PARAMETER of Bitcoin Core, and -1 of btcd. */
+const ABOVE_TIP = [-8, -1];
+
+/** Of a block or a transaction, as explorers spell it. */
+const Hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+const Header = z.object({ height: z.int().nonnegative(), time: z.int().nonnegative() });
+
+/** A block or a transaction. */
+const Bytes = z
+  .string()
+  .refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text))
+  .transform((text) => Buffer.from(text, 'hex'));
+
+// The rest of a large mempool follows at the next calls.
+const TRANSACTIONS_PER_CALL = 2_000;
+const CONCURRENT = 8;
+
+/** Reads each transaction of the mempool once, while it stays there. All addresses of a call are looked up at once. */
+const mempoolReader = <Paid>(
+  nodes: Nodes,
+  paidBy: (bytes: Buffer, transaction: RawTransaction) => readonly Paid[],
+  transfersAmong: (paid: readonly Paid[], watched: Watched) => Promise<readonly Transfer[]>,
+): ((watched: Watched) => Promise<readonly Transfer[]>) => {
+  let seen = new Map<string, readonly Transfer[]>();
+
+  return async (watched) => {
+    const { node, answer: ids } = (await nodes.first(listedIds))!;
+    seen = new Map(ids.flatMap((id) => (seen.has(id) ? [[id, seen.get(id)!] as const] : [])));
+    const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
+    const read = async (id: string) => {
+      const found = await fetchTransaction(node, id);
+      return found ? [{ id, paid: paidBy(found.bytes, found.transaction) }] : [];
+    };
+    const fetched = (await pMap(unread, read, { concurrency: CONCURRENT })).flat();
+    const transfers = await transfersAmong(
+      fetched.flatMap(({ paid }) => paid),
+      watched,
+    );
+    for (const { id } of fetched)
+      seen.set(
+        id,
+        transfers.filter(({ txHash }) => txHash === id),
+      );
+    return [...seen.values()].flat();
+  };
+};
+
+const listedIds = async (node: RpcNode): Promise<string[]> =>
+  checkedAnswer(node, 'getrawmempool', listOf(Hash), await node.call('getrawmempool'));
+
+/** Null if the transaction left the mempool. */
+const fetchTransaction = async (
+  node: RpcNode,
+  id: string,
+): Promise<{ bytes: Buffer; transaction: RawTransaction } | null> => {
+  const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
+  try {
+    const method = 'getrawtransaction';
+    const bytes = checkedAnswer(node, method, Bytes, await node.call(method, [id, 0]));
+    const reader = new Reader(bytes);
+    const transaction = readTransaction(reader);
+    if (idOf(bytes, transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
+    return { bytes, transaction };
+  } catch (error) {
+    if (error instanceof RpcError) {
+      if (error.code === UNKNOWN) return null;
+      throw new ChainNodeError('refused', error.message, { cause: error });
+    }
+    if (error instanceof DecodeError) throw fail(error.message);
+    throw error;
+  }
+};

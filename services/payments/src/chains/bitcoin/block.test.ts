@@ -1,5 +1,4 @@
-import { doubleSha256 } from './transactions.ts';
-import { merkleRoot } from './block.ts';
+import { doubleSha256, merkleRoot } from './block.ts';
 
 const [a, b, c, d, e, f] = [...'abcdef'].map((letter) => doubleSha256(Buffer.from(letter))) as [
   Buffer,

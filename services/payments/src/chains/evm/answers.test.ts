@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { checkedAnswer, listOf } from '../nodes/answers.ts';
-import type { RpcNode } from '../nodes/json-rpc.ts';
-import { Bytes, Header, Log, Receipt, Transaction } from './answers.ts';
+import { checkedAnswer, listOf, type RpcNode } from '../nodes/json-rpc.ts';
+import { Bytes, Header, Log, Receipt, Transaction } from './block.ts';
 import { callsByCallTracer, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
 
 const node = { number: 2 } as RpcNode;

@@ -1,6 +1,5 @@
 import { ZodError } from 'zod';
-import { encodedReceipt, encodedTransaction, hashOf, hasUnknownParts, headerHash } from './encodings.ts';
-import { listRoot } from './list-root.ts';
+import { encodedReceipt, encodedTransaction, hashOf, hasUnknownParts, headerHash, listRoot } from './encodings.ts';
 
 const NO_LOGS = `0x${'00'.repeat(256)}`;
 const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';

@@ -1,12 +1,9 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
-import { listOf } from '../nodes/answers.ts';
-import { Bytes, QuantityText, type Receipt } from './answers.ts';
-import { bloomOf } from './logs-bloom.ts';
+import { listOf } from '../nodes/json-rpc.ts';
+import { Bytes, type Fields, type Log, QuantityText, type Receipt } from './block.ts';
 
-/** A part of an answer of a node. */
-export type Fields = Readonly<Record<string, unknown>>;
 type Item = Uint8Array | Item[];
 
 /** The forms in which blocks are hashed: RLP (Ethereum Yellow Paper, appendix B) in envelopes (EIP-2718). The functions
@@ -162,3 +159,67 @@ const inEnvelope = (type: string, parts: Item[]): Uint8Array => {
 };
 
 export const hashOf = (bytes: Uint8Array): string => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+
+type Node = (Uint8Array | Node)[];
+type Entry = readonly [path: readonly number[], value: Uint8Array];
+
+const HASH_BYTES = 32;
+
+/** The root of the Merkle Patricia trie of a list, as in the header of a block: each value is at the RLP of its index.
+ *  A general trie hashes its nodes at every insertion, which takes five times as long. Source: Ethereum Yellow Paper,
+ *  appendix D. */
+export const listRoot = (values: readonly Uint8Array[]): string => {
+  const entries = values.map((value, index): Entry => [nibblesOf(RLP.encode(index)), value]);
+  const root = keccak_256(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
+  return `0x${Buffer.from(root).toString('hex')}`;
+};
+
+/** The node of some entries whose paths are equal before `depth`. No path continues another one: RLP is prefix-free. */
+const nodeOf = (entries: readonly Entry[], depth: number): Node => {
+  const [path, value] = entries[0]!;
+  if (entries.length === 1) return [compact(path.slice(depth), true), value];
+  const end = path.findIndex((nibble, at) => at >= depth && entries.some(([other]) => other[at] !== nibble));
+  if (end > depth) return [compact(path.slice(depth, end), false), referenceTo(nodeOf(entries, end))];
+  const byNibble = Array.from({ length: 16 }, (): Entry[] => []);
+  for (const entry of entries) byNibble[entry[0][depth]!]!.push(entry);
+  return [...byNibble.map((some) => (some.length === 0 ? EMPTY : referenceTo(nodeOf(some, depth + 1)))), EMPTY];
+};
+
+const referenceTo = (node: Node): Uint8Array | Node => {
+  const encoded = RLP.encode(node);
+  return encoded.length < HASH_BYTES ? node : keccak_256(encoded);
+};
+
+const nibblesOf = (bytes: Uint8Array): number[] => [...bytes].flatMap((byte) => [byte >> 4, byte & 15]);
+
+/** Source: Ethereum Yellow Paper, appendix C, "hex-prefix encoding". */
+const compact = (nibbles: readonly number[], isLeaf: boolean): Uint8Array => {
+  const isOdd = nibbles.length % 2 === 1;
+  const flag = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0);
+  const padded = isOdd ? [flag, ...nibbles] : [flag, 0, ...nibbles];
+  return Uint8Array.from({ length: padded.length / 2 }, (_, at) => padded[2 * at]! * 16 + padded[2 * at + 1]!);
+};
+
+const BLOOM_BYTES = 256;
+const BITS = 0x7_ff;
+
+/** The three bits of an address or a topic. Source: Ethereum Yellow Paper, "Transaction Receipt". */
+const bitsOf = (hex: string): number[] => {
+  const hash = keccak_256(Buffer.from(hex.slice(2), 'hex'));
+  return [0, 2, 4].map((at) => ((hash[at]! << 8) | hash[at + 1]!) & BITS);
+};
+
+/** Whether a bloom filter may contain all of some addresses and topics. If not, no log contains them. */
+export const mayContain = (bloom: string, parts: readonly string[]): boolean => {
+  const bytes = Buffer.from(bloom.slice(2), 'hex');
+  const isSet = (bit: number) => (bytes[BLOOM_BYTES - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
+  return parts.every((part) => bitsOf(part).every(isSet));
+};
+
+/** The bloom filter of some logs. */
+export const bloomOf = (logs: readonly Pick<Log, 'address' | 'topics'>[]): string => {
+  const bytes = Buffer.alloc(BLOOM_BYTES);
+  for (const part of new Set(logs.flatMap(({ address, topics }) => [address, ...topics])))
+    for (const bit of bitsOf(part)) bytes[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7);
+  return `0x${bytes.toString('hex')}`;
+};

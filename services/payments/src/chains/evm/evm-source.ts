@@ -1,6 +1,4 @@
 import type { Asset, Network } from '@cpg/assets';
-import { agreedPositions, type Positions, staleAfterMs } from '../nodes/agreement.ts';
-import { checkedAnswer, requireMatch } from '../nodes/answers.ts';
 import {
   type Block,
   type BlockRef,
@@ -10,20 +8,17 @@ import {
   toWatched,
   type Transfer,
   type Watched,
+  WrongChainError,
 } from '../chain-source.ts';
-import type { RpcNode } from '../nodes/json-rpc.ts';
-import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes/nodes.ts';
-import { abilitiesOf } from './abilities.ts';
-import { Header } from './answers.ts';
-import { arrivalsReader } from './arrivals.ts';
-import { coinsAt } from './balances.ts';
-import { bodyReader, type Body } from './body.ts';
+import { agreedPositions, type Positions, staleAfterMs } from '../nodes/agreement.ts';
+import { checkedAnswer, requireMatch, RpcError, type RpcNode } from '../nodes/json-rpc.ts';
+import { type NodeAnswer, type Nodes, type NodesOptions, openNodes } from '../nodes/nodes.ts';
+import { arrivalsReader, coinsAt } from './balances.ts';
+import { Bytes, Header, Quantity } from './block.ts';
+import { type Body, bodyReader, callTransfersOf } from './body.ts';
 import { believedCalls, type Growth, needsBalances, type ShownCalls } from './calls-evidence.ts';
-import { checkDeployment } from './deployment.ts';
-import { finalityOf } from './finality.ts';
-import { isLacking } from './internal-calls.ts';
+import { abilitiesOf, isLacking } from './internal-calls.ts';
 import { proofsOf } from './proofs.ts';
-import { callTransfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
   readonly network: Extract<Network, { kind: 'evm' }>;
@@ -179,4 +174,58 @@ const POSITIONS: Positions = {
     requireMatch(number === height, node, method, 'is the block of another height');
     return hash;
   },
+};
+
+/** Says by the tag `finalized` whether a block is final: on a layer 2, whether layer 1 has made it final. All answering
+ *  nodes have to agree. A node without the tag is one that does not answer. */
+const finalityOf = (nodes: Pick<Nodes, 'all'>): NonNullable<ChainSource['isFinal']> => {
+  let final = -1;
+  return async ({ height }) => {
+    if (height <= final) return true;
+    const method = 'eth_getBlockByNumber';
+    const heights = await nodes.all(async (node) => {
+      const answer = await node.call(method, ['finalized', false]);
+      return answer === null ? -1 : checkedAnswer(node, method, Header, answer).number;
+    });
+    final = Math.max(final, Math.min(...heights));
+    return height <= final;
+  };
+};
+
+// The selector of `decimals()`. Source: ERC-20.
+const DECIMALS_CALL = '0x313ce567';
+
+/** Throws WrongChainError if the node serves another chain, or if a token has no code or other decimals there. */
+const checkDeployment = async (
+  node: RpcNode,
+  { name, chainId }: Pick<Network, 'name' | 'chainId'>,
+  assets: readonly Asset[],
+): Promise<void> => {
+  const served = checkedAnswer(node, 'eth_chainId', Quantity, await node.call('eth_chainId'));
+  if (`eip155:${served}` !== chainId)
+    throw new WrongChainError(`node ${node.number} of ${name} serves eip155:${served}, but configured is ${chainId}`);
+  for (const { currency, contract, decimals } of assets) {
+    if (contract === undefined) continue;
+    const token = `${currency} on ${name} (${contract})`;
+    const code = checkedAnswer(node, 'eth_getCode', Bytes, await node.call('eth_getCode', [contract, 'latest']));
+    if (code === '0x') throw new WrongChainError(`${token} has no code on node ${node.number}`);
+    const found = await decimalsOf(node, contract);
+    if (found !== BigInt(decimals))
+      throw new WrongChainError(
+        `${token} has ${found ?? 'no'} decimals on node ${node.number}, configured are ${decimals}`,
+      );
+  }
+};
+
+/** Null if the contract has no such function. */
+const decimalsOf = async (node: RpcNode, contract: string): Promise<bigint | null> => {
+  try {
+    const answer = await node.call('eth_call', [{ to: contract, data: DECIMALS_CALL }, 'latest']);
+    const word = checkedAnswer(node, 'eth_call', Bytes, answer);
+    return word.length === 66 ? BigInt(word) : null;
+  } catch (error) {
+    // Any other error says nothing about the contract.
+    if (error instanceof RpcError && error.kind === 'reverted') return null;
+    throw error;
+  }
 };

@@ -1,10 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { checkedAnswer, listOf, requireMatch } from '../nodes/answers.ts';
 import { ChainNodeError } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../nodes/json-rpc.ts';
-import { Address, Quantity } from './answers.ts';
-import type { EvmBlock } from './block.ts';
+import { checkedAnswer, listOf, requireMatch, RpcError, type RpcNode } from '../nodes/json-rpc.ts';
+import { Address, type EvmBlock, Header, Quantity } from './block.ts';
 
 /** The native coin moved to an address by a call inside a transaction. */
 interface InternalCall {
@@ -58,7 +56,7 @@ export const callsByCallTracer: FetchInternalCalls = async (node, { header, tran
 };
 
 /** Tries one kind of traces after the other: of old blocks, a node may have only the second. */
-export const callsByEither =
+const callsByEither =
   (first: FetchInternalCalls, second: FetchInternalCalls): FetchInternalCalls =>
   async (node, block) => {
     try {
@@ -71,7 +69,7 @@ export const callsByEither =
 
 /** Whether a node does not have a method. A rate limit or an unknown error does not say so: the node is asked again,
  *  because without traces, coins that contracts pay stay unseen. */
-export const lacksMethod = (error: unknown): boolean =>
+const lacksMethod = (error: unknown): boolean =>
   error instanceof RpcError ? error.kind === 'no_method' : error instanceof ChainNodeError && error.fault === 'refused';
 
 /** Whether a node has no traces of a block. */
@@ -146,4 +144,47 @@ const movementOf = ({
   if (type === 'suicide') return { from: action.address, to: action.refundAddress, value: action.balance };
   if (type === 'create') return { from: action.from, to: result?.address, value: action.value };
   return action.callType === 'call' ? { from: action.from, to: action.to, value: action.value } : {};
+};
+
+/** Methods that not every node has. */
+export interface Abilities {
+  readonly blockReceipts: boolean;
+  /** Null without traces. */
+  readonly internalCalls: FetchInternalCalls | null;
+}
+
+const LACKING_MS = 600_000;
+
+/** Finds out what each node can do, by asking about its newest block. A node that lacks something is asked again after
+ *  ten minutes, because a provider refuses for a while what exceeds its limits. */
+export const abilitiesOf = (nowMs: () => number): ((node: RpcNode) => Promise<Abilities>) => {
+  const known = new Map<RpcNode, { abilities: Abilities; untilMs: number }>();
+  return async (node) => {
+    const found = known.get(node);
+    if (found && nowMs() < found.untilMs) return found.abilities;
+    const abilities = await probe(node);
+    const isComplete = abilities.blockReceipts && abilities.internalCalls !== null;
+    known.set(node, { abilities, untilMs: isComplete ? Infinity : nowMs() + LACKING_MS });
+    return abilities;
+  };
+};
+
+const probe = async (node: RpcNode): Promise<Abilities> => {
+  const method = 'eth_getBlockByNumber';
+  const { hash, number } = checkedAnswer(node, method, Header, await node.call(method, ['latest', false]));
+  const has = async (asked: string, ...params: unknown[]): Promise<boolean> => {
+    try {
+      return Array.isArray(await node.call(asked, params));
+    } catch (error) {
+      if (lacksMethod(error)) return false;
+      throw error;
+    }
+  };
+  const blockReceipts = await has('eth_getBlockReceipts', hash);
+  const hasCallTracer = await has('debug_traceBlockByHash', hash, { tracer: 'callTracer' });
+  const hasTraces = await has('trace_block', `0x${number.toString(16)}`);
+  if (hasCallTracer && hasTraces)
+    return { blockReceipts, internalCalls: callsByEither(callsByCallTracer, callsByTraceBlock) };
+  if (hasCallTracer) return { blockReceipts, internalCalls: callsByCallTracer };
+  return { blockReceipts, internalCalls: hasTraces ? callsByTraceBlock : null };
 };

@@ -1,7 +1,7 @@
 import { createMPT } from '@ethereumjs/mpt';
 import { RLP } from '@ethereumjs/rlp';
 import fc from 'fast-check';
-import { listRoot } from './list-root.ts';
+import { listRoot } from './encodings.ts';
 
 const byLibrary = async (values: readonly Uint8Array[]): Promise<string> => {
   const trie = await createMPT();

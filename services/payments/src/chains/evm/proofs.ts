@@ -2,10 +2,16 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ZodError } from 'zod';
 import { type BlockRef, ChainNodeError } from '../chain-source.ts';
 import type { RpcNode } from '../nodes/json-rpc.ts';
-import type { Receipt } from './answers.ts';
-import type { FetchedBlock } from './block.ts';
-import { encodedReceipt, encodedTransaction, hashOf, hasKnownForm, hasUnknownParts, headerHash } from './encodings.ts';
-import { listRoot } from './list-root.ts';
+import type { FetchedBlock, Receipt } from './block.ts';
+import {
+  encodedReceipt,
+  encodedTransaction,
+  hashOf,
+  hasKnownForm,
+  hasUnknownParts,
+  headerHash,
+  listRoot,
+} from './encodings.ts';
 
 /** What the hash of a block proves about the answers of a node. A method throws ChainNodeError if an answer contradicts
  *  the hash on a chain whose blocks have a known form. */

@@ -5,7 +5,7 @@ import { hex } from '@scure/base';
 import { ZodError } from 'zod';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode, rpcNode } from '../nodes/json-rpc.ts';
-import { Bytes } from './answers.ts';
+import { Bytes } from './block.ts';
 
 /** What a transfer of a token would do, calculated by a node without a transaction. */
 export interface SimulatedTransfer {

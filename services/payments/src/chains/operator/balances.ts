@@ -1,7 +1,7 @@
 import { type Asset, assetsOf } from '@cpg/assets';
 import { formatUnits } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { receivingPath } from '../../addresses/account-key.ts';
+import { receivingPath } from '../../payables/payable.ts';
 
 interface Row {
   readonly network: string;

@@ -1,5 +1,4 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
-import { createPool, type Queryable } from '@cpg/platform/postgres';
 import {
   ConfigError,
   createLogger,
@@ -9,12 +8,13 @@ import {
   writeFailure,
   writeLine,
 } from '@cpg/platform';
-import { archivedAddress } from './archive.ts';
-import { type Balances, balances } from './balances.ts';
+import { createPool, type Queryable } from '@cpg/platform/postgres';
+import { type AddressDetails, addressDetails, watchForGood } from '../../payables/deposit-addresses.ts';
+import { receivingPath } from '../../payables/payable.ts';
 import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from '../chain-status.ts';
+import { readRescans, requestRescan, type Rescan } from '../reading/rescan.ts';
+import { type Balances, balances } from './balances.ts';
 import { failingReports, retryReports } from './failing-reports.ts';
-import type { Rescan } from '../reading/rescan.ts';
-import { readRescans, requestRescan } from '../reading/rescan-rows.ts';
 
 const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted or stalled
   chains rescan --network N --from HEIGHT [--apply]
@@ -198,4 +198,25 @@ const printRescan = (network: string, rescan: Rescan, print: (line: string) => v
     print(
       `${network}: ${kind} in block ${block.height}: ${transfer.units} units to ${transfer.address} (${transfer.id})`,
     );
+};
+
+/** Lines about the orders that show an address. With `watch`, money there is looked for again, for good: also where the
+ *  address has retired. */
+const archivedAddress = async (
+  db: Queryable,
+  address: string,
+  { watch }: { readonly watch: boolean },
+): Promise<string[]> => {
+  if (watch) await watchForGood(db, address);
+  const found = await addressDetails(db, address);
+  if (found.length === 0) return [`no order shows ${address}, spelled like this`];
+  const isWatched = found.some((each) => each.isWatched);
+  const state = isWatched ? 'money there is looked for' : 'it has retired: money there is not looked for';
+  return [...found.map(addressLine), watch ? 'money there is looked for from now on: rescan the blocks before' : state];
+};
+
+const addressLine = ({ orderId, merchantId, network, account, index, endedAt }: AddressDetails): string => {
+  const path = index === null ? 'an unknown path' : `path ${receivingPath(index)}`;
+  const end = endedAt ? `ended at ${endedAt.toISOString()}` : 'not ended, as far as is known';
+  return `order ${orderId} of ${merchantId ?? 'an unknown merchant'} on ${network}: account ${account}, ${path}, ${end}`;
 };

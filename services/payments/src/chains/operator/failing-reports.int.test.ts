@@ -1,11 +1,11 @@
 import { AppError } from '@cpg/contracts';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { MIGRATIONS } from '../../migrations.ts';
 import { paymentIdOf } from '../../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../../testing/jest-chain-process.ts';
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
-import { standingOfChain } from '../chain-standing.ts';
+import { standingOfChain } from '../chain-status.ts';
 import { chainTables } from '../reading/chain-tables.ts';
 import { executeChains } from './chains-command.ts';
 

@@ -1,7 +1,10 @@
 import { CHAIN_STREAM_PREFIX, ChainEvent } from '@cpg/contracts';
 import { appendOne, endOf, lastEvent } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { ChainKind } from '../chain-kind.ts';
 import type { BlockRef } from '../chain-source.ts';
+import type { ChainStore } from './chain-store.ts';
+import type { Reading } from './reading.ts';
 
 /** A recorded place on a chain. */
 export interface RecordedPlace extends BlockRef {
@@ -39,5 +42,30 @@ export const chainStream = (
     started: ({ genesis, ...ref }) =>
       record({ type: 'ChainReadingStarted', data: { ...placeOf(ref), chainId, genesis } }),
     readUpTo: (ref) => record({ type: 'ChainReadUpTo', data: placeOf(ref) }),
+  };
+};
+
+/** Records the oldest known block on the stream of the chain, once in a window, and only when all blocks up to it were
+ *  read again and no transfer in them can change any more. */
+export const checkpointRecorder = ({
+  kind,
+  store,
+  stream,
+}: {
+  readonly kind: ChainKind;
+  readonly store: ChainStore;
+  readonly stream: ChainStream;
+}) => {
+  let last: number | null = null;
+  return async ({ window: [oldest], rechecked }: Reading): Promise<void> => {
+    last ??= (await stream.last())?.height ?? 0;
+    if (!oldest || oldest.height < last + kind.windowBlocks || oldest.height > rechecked()) return;
+    const open = await store.open();
+    if (open.some(({ block }) => block !== null && block.height <= oldest.height)) return;
+    // A rescan of another process may have begun at a lower block: the stream knows.
+    last = (await stream.last())?.height ?? 0;
+    if (oldest.height < last + kind.windowBlocks) return;
+    await stream.readUpTo(oldest);
+    last = oldest.height;
   };
 };

@@ -1,16 +1,16 @@
-import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
+import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import { MIGRATIONS } from '../../migrations.ts';
 import { anyLie, MONEY, settle, steps } from '../../testing/jest-chain-histories.ts';
 import { chainProcesses, KIND, transferOf } from '../../testing/jest-chain-process.ts';
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
-import { timesOfBlocks } from '../nodes/agreement.ts';
 import { chainKindOf } from '../chain-kind.ts';
-import type { ChainStore } from './chain-store.ts';
-import { standingOfChain } from '../chain-standing.ts';
-import { chainTables } from './chain-tables.ts';
+import { standingOfChain } from '../chain-status.ts';
+import { timesOfBlocks } from '../nodes/agreement.ts';
 import { executeChains } from '../operator/chains-command.ts';
+import type { ChainStore } from './chain-store.ts';
+import { chainTables } from './chain-tables.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;

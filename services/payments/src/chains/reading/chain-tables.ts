@@ -1,7 +1,6 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { timesOfBlocks } from '../nodes/agreement.ts';
-import type { ChainChange, ReadBlock } from './chain-change.ts';
-import type { ChainStore, ReportChange, StoredChain } from './chain-store.ts';
+import type { ChainChange, ChainStore, ReadBlock, ReportChange, StoredChain } from './chain-store.ts';
 import { readOpenTransfers, readTransfers, upsertTransfers } from './transfer-rows.ts';
 
 interface CursorRow {

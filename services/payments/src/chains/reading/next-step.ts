@@ -1,4 +1,7 @@
 import type { BlockRef } from '../chain-source.ts';
+import type { BlocksAhead } from './blocks-ahead.ts';
+import { ChainHaltedError } from './open-chain.ts';
+import type { Reading } from './reading.ts';
 
 /** What the watcher of a chain does next. */
 export type NextStep =
@@ -39,4 +42,47 @@ const commonAncestor = (window: readonly BlockRef[], answers: Answers): NextStep
     isInConflict ||= typeof answer === 'string';
   }
   return isInConflict ? { kind: 'halt' } : { kind: 'wait', isBehind: true };
+};
+
+interface Move {
+  readonly state: 'reading' | 'at_tip' | 'behind';
+  /** Watched addresses, after a block was read. */
+  readonly watched?: number;
+}
+
+/** Moves the cursor by one block, or back. */
+export const move = async (
+  blocks: BlocksAhead,
+  reading: Reading,
+  answers: Map<number, string | null>,
+): Promise<Move> => {
+  for (;;) {
+    const step = nextStep(reading.window, answers);
+    switch (step.kind) {
+      case 'ask':
+        answers.set(step.height, (await blocks.at(step.height))?.hash ?? null);
+        break;
+      case 'read': {
+        const below = step.ref.height - 1;
+        const { parent, watched } = await reading.read(step.ref);
+        answers.set(below, parent);
+        if (reading.height() === below) break;
+        answers.delete(below);
+        return { state: 'reading', watched };
+      }
+      case 'unwind':
+        await reading.undo(step.to);
+        answers.clear();
+        return { state: 'reading' };
+      case 'wait':
+        return { state: step.isBehind ? 'behind' : 'at_tip' };
+      case 'halt': {
+        const { length } = reading.window;
+        throw new ChainHaltedError(
+          'deeper_than_window',
+          `none of the last ${length} blocks is on the chain of the nodes`,
+        );
+      }
+    }
+  }
 };

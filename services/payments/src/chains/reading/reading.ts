@@ -1,8 +1,16 @@
 import type { Logger } from '@cpg/platform';
-import type { BlocksAhead } from './blocks-ahead.ts';
-import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from '../chain-source.ts';
-import { type ChainState, type ChainStore, isUnmined } from './chain-store.ts';
+import type { BlocksAhead } from './blocks-ahead.ts';
+import {
+  type ChainChange,
+  type ChainState,
+  type ChainStore,
+  forward,
+  isUnmined,
+  lookAtPool,
+  type ReadBlock,
+  unwind,
+} from './chain-store.ts';
 import { type BlockReading, knownIdsOf, readBlock, type Scope } from './recheck.ts';
 import type { SeenTransfer } from './seen-transfer.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';

@@ -1,15 +1,17 @@
-import type { Logger } from '@cpg/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import { type Block, type BlockRef, type ChainSource, isCorrected, type Transfer } from '../chain-source.ts';
 import type { ChainStore } from './chain-store.ts';
 import { scopeOf } from './reading.ts';
 import { compareReadings, knownIdsOf, readBlock, type Scope } from './recheck.ts';
 import { isTakenOut, type SeenTransfer } from './seen-transfer.ts';
+import { numberOf } from './transfer-rows.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 /** What a rescan found. `missing`: no block that was read contains the transfer. `different`: it is known with another
  *  amount, asset or address. `not_shown`: it is known in this block, and nodes do not show it there now. */
-export interface RescanFinding {
+interface RescanFinding {
   readonly kind: 'missing' | 'different' | 'not_shown';
   readonly transfer: Pick<Transfer, 'id' | 'address' | 'asset'> & { readonly units: string };
   readonly block: BlockRef;
@@ -158,3 +160,79 @@ const compareBlock = (
     changed: changed.filter(({ id }) => ids.has(id)),
   };
 };
+
+interface RescanRow {
+  readonly network: string;
+  readonly from_height: string;
+  readonly to_height: string | null;
+  readonly next_height: string;
+  readonly apply: boolean;
+  readonly findings: readonly RescanFinding[];
+  readonly found: string;
+  readonly finished_at: Date | null;
+}
+
+/** More are in the log. */
+const FINDINGS_SHOWN = 100;
+
+const rescanOf = (row: RescanRow): Rescan => ({
+  from: Number(row.from_height),
+  to: numberOf(row.to_height),
+  next: Number(row.next_height),
+  apply: row.apply,
+  findings: row.findings,
+  found: Number(row.found),
+  finishedAt: row.finished_at,
+});
+
+/** The last rescan of each network. */
+export const readRescans = async (db: Queryable): Promise<ReadonlyMap<string, Rescan>> => {
+  const { rows } = await db.query<RescanRow>('select * from payments.chain_rescans');
+  return new Map(rows.map((row) => [row.network, rescanOf(row)]));
+};
+
+/** Asks the process that reads a network for a rescan. It takes the place of the one before. */
+export const requestRescan = async (
+  db: Queryable,
+  network: string,
+  { from, apply }: Pick<Rescan, 'from' | 'apply'>,
+): Promise<void> => {
+  await db.query(
+    `insert into payments.chain_rescans (network, from_height, next_height, apply) values ($1, $2, $2, $3)
+     on conflict (network) do update set from_height = excluded.from_height, next_height = excluded.next_height,
+       apply = excluded.apply, to_height = null, findings = '[]', found = 0, finished_at = null`,
+    [network, from, apply],
+  );
+};
+
+export const rescanRows = (db: Queryable, network: string): RescanStore => ({
+  load: async () => {
+    const { rows } = await db.query<RescanRow>({
+      name: 'chain-rescan',
+      text: 'select * from payments.chain_rescans where network = $1 and finished_at is null',
+      values: [network],
+    });
+    return rows[0] ? rescanOf(rows[0]) : null;
+  },
+  save: async (rescan, { to, next, finishedAt }, findings) => {
+    const shown = findings.slice(0, Math.max(0, FINDINGS_SHOWN - rescan.findings.length));
+    const { rowCount } = await db.query({
+      name: 'save-chain-rescan',
+      text: `update payments.chain_rescans set to_height = $5, next_height = $6, finished_at = $7,
+               findings = findings || $8::jsonb, found = found + $9
+             where network = $1 and from_height = $2 and next_height = $3 and apply = $4 and finished_at is null`,
+      values: [
+        network,
+        rescan.from,
+        rescan.next,
+        rescan.apply,
+        to,
+        next,
+        finishedAt,
+        JSON.stringify(shown),
+        findings.length,
+      ],
+    });
+    return rowCount === 1;
+  },
+});

@@ -1,10 +1,9 @@
 import type { Logger } from '@cpg/platform';
 import { type Block, type BlockRef, ChainNodeError, type ChainSource, ReorganizedError } from '../chain-source.ts';
 import type { ChainStore, OpenTransfer } from './chain-store.ts';
-import { type BlockReading, knownIdsOf, readBlock, wasLookedFor } from './recheck.ts';
 import { type Reading, scopeOf } from './reading.ts';
-import type { Quorum } from '../reporting/reporter.ts';
-import { confirmationsOf, ENOUGH_READINGS, isAgreed, type SeenTransfer } from './seen-transfer.ts';
+import { type BlockReading, knownIdsOf, readBlock, wasLookedFor } from './recheck.ts';
+import { confirmationsOf, ENOUGH_READINGS, isAgreed, type Quorum, type SeenTransfer } from './seen-transfer.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface SecondReadingOptions {

@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
 import type { followLog } from '@cpg/event-sourcing';
-import { type KnownAddress, knownAddresses, watchedEstimate } from '../../payables/payable-rows.ts';
+import type { Queryable } from '@cpg/platform/postgres';
+import { type KnownAddress, knownAddresses, watchedEstimate } from '../../payables/deposit-addresses.ts';
 import type { Watched } from '../chain-source.ts';
 
 export interface WatchedAddressesOptions {

@@ -1,15 +1,13 @@
 import { isTemporary } from '@cpg/contracts';
-import { checkpointRecorder } from './checkpoints.ts';
-import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
 import { type BlockRef, type ChainTip, type NodeView, ReorganizedError, WrongChainError } from '../chain-source.ts';
-import { nextStep } from './next-step.ts';
+import { blocksAhead } from './blocks-ahead.ts';
 import type { ReadMark } from './chain-store.ts';
-import { openChain, type OpenChainOptions } from './open-chain.ts';
+import { checkpointRecorder } from './chain-stream.ts';
+import { move } from './next-step.ts';
+import { ChainHaltedError, openChain, type OpenChainOptions } from './open-chain.ts';
 import { type Reading, readingFrom } from './reading.ts';
 import type { BlockReading } from './recheck.ts';
-import type { ReportTransfers } from '../reporting/reporter.ts';
 import { NONE_UNSETTLED, secondReading, type SecondReadingOptions, type Unsettled } from './second-reading.ts';
-import { ChainHaltedError } from './start-place.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface WatcherOptions
@@ -265,41 +263,15 @@ const MESSAGES = {
 const reasonOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;
 
-interface Move {
-  readonly state: 'reading' | 'at_tip' | 'behind';
-  /** Watched addresses, after a block was read. */
-  readonly watched?: number;
-}
+/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up no
+ *  other one. Resolves to the number of transfers whose report fails. */
+export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<number>;
 
-/** Moves the cursor by one block, or back. */
-const move = async (blocks: BlocksAhead, reading: Reading, answers: Map<number, string | null>): Promise<Move> => {
-  for (;;) {
-    const step = nextStep(reading.window, answers);
-    switch (step.kind) {
-      case 'ask':
-        answers.set(step.height, (await blocks.at(step.height))?.hash ?? null);
-        break;
-      case 'read': {
-        const below = step.ref.height - 1;
-        const { parent, watched } = await reading.read(step.ref);
-        answers.set(below, parent);
-        if (reading.height() === below) break;
-        answers.delete(below);
-        return { state: 'reading', watched };
-      }
-      case 'unwind':
-        await reading.undo(step.to);
-        answers.clear();
-        return { state: 'reading' };
-      case 'wait':
-        return { state: step.isBehind ? 'behind' : 'at_tip' };
-      case 'halt': {
-        const { length } = reading.window;
-        throw new ChainHaltedError(
-          'deeper_than_window',
-          `none of the last ${length} blocks is on the chain of the nodes`,
-        );
-      }
-    }
-  }
-};
+export interface ReadSoFar {
+  readonly height: number;
+  /** Whether the source has no further block, and its mempool was read. */
+  readonly isAtTip: boolean;
+  readonly now: Date;
+  /** Of the kind of the chain. */
+  readonly graceBlocks: number;
+}

@@ -17,14 +17,13 @@ import { type BlockRef, ChainNodeError, type ChainSource } from '../chain-source
 import type { ChainStore, OpenTransfer, ReportChange } from '../reading/chain-store.ts';
 import {
   confirmationsOf,
-  failureReasonOf,
-  isSameReport,
-  type ReadSoFar,
+  type Quorum,
   type Report,
   type ReportFailure,
-  reportOf,
   type SeenTransfer,
 } from '../reading/seen-transfer.ts';
+import type { ReadSoFar, ReportTransfers } from '../reading/watcher.ts';
+import { failureReasonOf, isSameReport, reportOf } from './report.ts';
 
 export interface ReporterOptions {
   readonly network: string;
@@ -52,12 +51,6 @@ export type RequiredConfirmations = (transfer: {
   readonly amountMinor: bigint;
   readonly address: string;
 }) => Promise<number>;
-
-export type Quorum = (transfer: Pick<SeenTransfer, 'asset' | 'units'>) => number;
-
-/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up no
- *  other one. Resolves to the number of transfers whose report fails. */
-export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<number>;
 
 interface DueReport {
   readonly transfer: SeenTransfer;

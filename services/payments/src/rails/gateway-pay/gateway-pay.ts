@@ -1,7 +1,8 @@
 import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
-import type { Providers } from './open-providers.ts';
-import type { ProviderAdapter } from './provider.ts';
 import type { Rail } from '../rail.ts';
+import { type HostedOptions, hostedProvider, sandboxProvider } from './hosted.ts';
+import { httpProvider, type ProviderSettings } from './http-provider.ts';
+import type { OutsideProvider, ProviderAdapter } from './provider.ts';
 
 /** Payments through providers: one payment page per order and provider. */
 export const gatewayPay = ({ outside, own }: Providers): Rail => {
@@ -43,3 +44,29 @@ export const leaseReferences =
     const isComplete = providers.length > 0 && leased.length === providers.length;
     return isComplete ? Object.fromEntries(leased) : null;
   };
+
+/** Who takes `gateway_pay`. */
+interface Providers {
+  readonly outside: readonly OutsideProvider[];
+  /** This gateway itself, for the currencies that no outside provider supports. */
+  readonly own: readonly ProviderAdapter[];
+}
+
+export interface ProvidersConfig {
+  readonly ENVIRONMENT: 'sandbox' | 'production';
+  readonly PUBLIC_URL: string;
+  readonly providers: readonly ProviderSettings[];
+}
+
+export const openProviders = (
+  { ENVIRONMENT, PUBLIC_URL: publicUrl, providers }: ProvidersConfig,
+  behindPages: Pick<HostedOptions, 'networks' | 'deposits'>,
+  now: () => Date,
+): Providers => {
+  const pages = { ...behindPages, publicUrl };
+  return {
+    outside: providers.map((settings) => httpProvider({ ...settings, publicUrl, now })),
+    own:
+      ENVIRONMENT === 'sandbox' ? [sandboxProvider(pages)] : pages.networks.length > 0 ? [hostedProvider(pages)] : [],
+  };
+};

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext, Logger } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
 import type { OutsideProvider } from './provider.ts';
-import type { QueryProvider } from './query-provider.ts';
+import type { QueryProvider } from './reported-payment.ts';
 
 interface Reference {
   readonly provider: string;

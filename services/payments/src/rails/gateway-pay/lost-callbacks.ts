@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Pool, startLeaderElection } from '@cpg/platform/postgres';
 import { type Logger, newContext } from '@cpg/platform';
+import { type Pool, type Queryable, startLeaderElection } from '@cpg/platform/postgres';
 import pMap from 'p-map';
-import type { OrdersClient } from '../../matching/orders-client.ts';
-import { type AssignedReference, assignedReferences } from './assigned-references.ts';
+import type { OrdersClient } from '../../matching/notify-order.ts';
 import type { OutsideProvider } from './provider.ts';
-import type { QueryProvider } from './query-provider.ts';
+import type { QueryProvider } from './reported-payment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -130,3 +129,34 @@ export const startLostCallbacks = ({
       await Promise.all(options.providers.map(askOn));
     },
   });
+
+/** The reference of an order at an outside provider. */
+interface AssignedReference {
+  readonly orderId: string;
+  readonly provider: string;
+  readonly reference: string;
+}
+
+interface AssignedSearch {
+  readonly providers: readonly string[];
+  /** When they were assigned: after `from`, up to `to`. */
+  readonly windows: readonly { readonly from: Date; readonly to: Date }[];
+  readonly limit: number;
+}
+
+/** The references that were assigned within one of the windows, to orders that are not deleted. */
+const assignedReferences = async (
+  db: Queryable,
+  { providers, windows, limit }: AssignedSearch,
+): Promise<AssignedReference[]> => {
+  // The condition of the index payables_of_outside_providers.
+  const { rows } = await db.query<{ order_id: string; provider: string; reference: string }>(
+    `select distinct order_id, provider, reference
+     from unnest($2::timestamptz[], $3::timestamptz[]) as search (after, up_to)
+     join payments.payables on assigned_at > search.after and assigned_at <= search.up_to
+     where reference is not null and provider not in ('hosted', 'sandbox') and provider = any($1)
+     limit $4`,
+    [providers, windows.map(({ from }) => from), windows.map(({ to }) => to), limit],
+  );
+  return rows.map(({ order_id: orderId, ...row }) => ({ orderId, ...row }));
+};

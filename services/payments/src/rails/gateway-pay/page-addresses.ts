@@ -14,8 +14,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import type { AccountBook } from '../../addresses/account-book.ts';
 import type { FindPayable } from '../../payables/find-payable.ts';
-import { ORDER_PREFIXES } from '../../payables/payable.ts';
-import { receivingIndex } from '../../addresses/account-key.ts';
+import { ORDER_PREFIXES, receivingIndex } from '../../payables/payable.ts';
 
 export interface PageAddressesOptions {
   readonly client: EventStoreDBClient;

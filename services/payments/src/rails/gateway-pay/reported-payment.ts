@@ -1,22 +1,7 @@
-import { invalidRequest, isAppError, type ProviderPayment, type RegisteredPayment } from '@cpg/contracts';
-import { type CallContext, type Logger, validationDetails } from '@cpg/platform';
-import type { z } from 'zod';
+import { isAppError, type ProviderPayment, type RegisteredPayment } from '@cpg/contracts';
+import type { CallContext, Logger } from '@cpg/platform';
 import { isRefusedForGood, type RegisterPayment } from '../../matching/register.ts';
-
-/** Throws `invalid_request` with every fault. */
-export const parseReport = <T extends z.ZodType>(schema: T, body: Buffer): z.output<T> => {
-  const parsed = schema.safeParse(jsonIn(body));
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(validationDetails(parsed.error));
-};
-
-const jsonIn = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw invalidRequest([{ path: 'body', message: 'is not valid JSON in UTF-8' }]);
-  }
-};
+import type { OutsideProvider } from './provider.ts';
 
 export type RecordReport = (
   provider: string,
@@ -47,3 +32,34 @@ export const recordReports =
       throw error;
     }
   };
+
+/** Asks a provider for the payments of a reference, and records them. Rejects unless the provider answered and each
+ *  payment that can ever be recorded is recorded. */
+export type QueryProvider = (provider: OutsideProvider, reference: string, context: CallContext) => Promise<void>;
+
+export const queryProvider = ({ record, log }: { readonly record: RecordReport; readonly log: Logger }) => {
+  const recordAll = async (
+    provider: string,
+    reports: readonly ProviderPayment[],
+    context: CallContext,
+  ): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const report of reports)
+      await record(provider, report, context).catch((error: unknown) => {
+        // `record` logged the others, and a repeat changes nothing.
+        if (!isRefusedForGood(error)) failures.push(error);
+      });
+    if (failures.length > 0) throw failures[0];
+  };
+  const query: QueryProvider = async (provider, reference, context) => {
+    const { name } = provider;
+    const { payments, faults } = await provider.query(reference);
+    if (faults.length > 0)
+      log.error(
+        { provider: name, reference, faults },
+        'a provider names payments that cannot be read: ask it to correct them',
+      );
+    await recordAll(name, payments, context);
+  };
+  return query;
+};

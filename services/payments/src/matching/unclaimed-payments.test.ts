@@ -1,5 +1,5 @@
 import { createServiceMetrics } from '@cpg/platform';
-import { unclaimedMetrics } from './unclaimed-metrics.ts';
+import { unclaimedMetrics } from './unclaimed-payments.ts';
 
 /** The text of all metrics when the database fails so. */
 const textWith = (code: string) => {

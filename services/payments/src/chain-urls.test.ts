@@ -1,4 +1,5 @@
-import { ChainUrls, watchedNetworks } from './chain-urls.ts';
+import { ChainUrls } from './config.ts';
+import { watchedNetworks } from './chains/network-availability.ts';
 
 test('reads the nodes of each network', () => {
   const urls = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { TRANSFER_TOPIC } from './block.ts';
-import { bloomOf, mayContain } from './logs-bloom.ts';
+import { bloomOf, mayContain } from './encodings.ts';
 
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((part) => `0x${Buffer.from(part).toString('hex')}`);
