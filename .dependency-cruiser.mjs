@@ -76,6 +76,30 @@ export default {
       },
     },
     ...roomsOf('webhook-dispatcher', 'maintenance', 'replay', 'ingest', 'queue', 'attempts', 'webhooks', 'delivery'),
+    ...roomsOf('payments', 'rails', 'chains', 'matching', 'read', 'books', 'addresses', 'payables', 'payment'),
+    {
+      name: 'chains-are-read-through-chain-source',
+      comment: 'Reading and reporting know blocks and transfers, not the kind of chain.',
+      severity: 'error',
+      from: { path: '^services/payments/src/chains/(reading|reporting)/', pathNot: TESTS },
+      to: { path: '^services/payments/src/chains/(evm|bitcoin|operator)/' },
+    },
+    {
+      name: 'nodes-and-sources-know-no-reading',
+      comment: 'A node answers about blocks. What was read before, and what is reported, is none of its business.',
+      severity: 'error',
+      from: { path: '^services/payments/src/chains/(nodes|evm|bitcoin)/', pathNot: TESTS },
+      to: {
+        path: '^services/payments/src/(matching|payables|payment)/|^services/payments/src/chains/(reading|reporting|operator)/',
+      },
+    },
+    {
+      name: 'reading-makes-no-payments',
+      comment: 'Blocks are read whether or not orders can be paid. Reporting follows reading.',
+      severity: 'error',
+      from: { path: '^services/payments/src/chains/reading/', pathNot: TESTS },
+      to: { path: '^services/payments/src/(matching|payment)/|^services/payments/src/chains/reporting/' },
+    },
     {
       name: 'declared-dependencies',
       comment: 'The package.json of the folder that imports a library names it.',

@@ -1,8 +1,8 @@
-import { isAppError, type PaymentStatus } from '@cpg/contracts';
-import { isTombstone, type LoadedStream, tombstone } from '@cpg/event-sourcing';
+import { isAppError, type PaymentEvent, type PaymentStatus } from '@cpg/contracts';
+import { type CommandHandler, isTombstone, type LoadedStream, tombstone } from '@cpg/event-sourcing';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import type { PaymentHandler } from '../matching/commands.ts';
+import type { PaymentCommand } from '../payment/command.ts';
 import { isAfterDeletion, PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { paymentsOfOrder, projectPayments } from './payment-rows.ts';
@@ -10,6 +10,8 @@ import { paymentsOfOrder, projectPayments } from './payment-rows.ts';
 // A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
 // kept.
 const DELETABLE: readonly PaymentStatus[] = ['applied', 'failed', 'refunded'];
+
+type PaymentHandler = Pick<CommandHandler<Payment, PaymentCommand, PaymentEvent>, 'load' | 'evict'>;
 
 /** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
 export type DeletePayments = (orderId: string) => Promise<void>;

@@ -1,4 +1,4 @@
-import { fromMinor, oncePerObject, paymentView, type Refund } from '@cpg/contracts';
+import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -53,7 +53,7 @@ export const projectPayments = async (
     existing(({ rail }) => rail),
     existing(({ createdAt }) => createdAt),
     column(({ revision }) => revision),
-    existing(paymentText),
+    existing((payment) => JSON.stringify(paymentView(payment))),
     column(({ payment }) => payment.status === 'deleted'),
     refundColumn(({ id }) => id),
     refundColumn(({ payment_id }) => payment_id),
@@ -110,6 +110,3 @@ export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{
   );
   return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
 };
-
-/** The JSON text of the Payment resource, rendered once for its answer, its row and its message. */
-export const paymentText = oncePerObject((payment: ExistingPayment) => JSON.stringify(paymentView(payment)));
