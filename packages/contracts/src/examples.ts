@@ -1,7 +1,7 @@
 import { ORDER_EXAMPLES } from './examples/order-events.ts';
 import { PAYMENT_EXAMPLES } from './examples/payment-events.ts';
 import { MERCHANT, ORDER, PAYMENT } from './examples/values.ts';
-import { WEBHOOK_EVENTS, type WebhookEventType } from './resources/webhook.ts';
+import { WEBHOOK_EVENTS, type WebhookEventType, WebhookPayload } from './resources/webhook.ts';
 import { type DomainMessage, schemaIdOf } from './topics.ts';
 
 const EXAMPLES = { ...ORDER_EXAMPLES, ...PAYMENT_EXAMPLES };
@@ -29,3 +29,10 @@ export const exampleMessage = <T extends DomainMessage['type']>(type: T) => {
 
 /** The message that is the sample of a webhook event. */
 export const sampleMessageOf = (event: WebhookEventType) => exampleMessage(WEBHOOK_EVENTS[event].sample);
+
+/** The body of a webhook event, from its sample. */
+export const samplePayloadOf = (event: WebhookEventType): WebhookPayload => {
+  const { time, data } = sampleMessageOf(event);
+  const timestamp = Date.parse(time);
+  return WebhookPayload.parse({ event, data: data.resource, object_type: event.split(':')[0], timestamp });
+};

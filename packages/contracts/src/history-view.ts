@@ -5,6 +5,7 @@ import { OrderEvent } from './order-events.ts';
 import { PaymentEvent } from './payment-events.ts';
 import type { AssignedInstruction } from './recorded-values.ts';
 import type { HistoryData, HistoryEntry } from './resources/history.ts';
+import { OrderDetails } from './resources/order.ts';
 
 /** The currency of the order or the payment with this id; undefined when it is not known. */
 export type CurrencyOf = (id: string) => PaymentCurrency | undefined;
@@ -38,7 +39,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
   OrderCreated: (data, amount) => ({
     order_id: data.orderId,
     merchant_id: data.merchantId,
-    external_reference_id: data.externalReferenceId,
+    ...OrderDetails.toShown(data),
     items: data.items,
     enable_rails: data.rails,
     currency: data.currency,
@@ -48,9 +49,6 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     expiration_minutes: data.expirationMinutes,
     expiration_date: data.expiresAt,
     deposit_instructions: data.instructions?.map(instructionView),
-    return_url: data.returnUrl,
-    cancel_url: data.cancelUrl,
-    metadata: data.metadata,
     ...transition(data),
   }),
   OrderInstructed: (data) => ({ deposit_instructions: data.instructions.map(instructionView), ...transition(data) }),

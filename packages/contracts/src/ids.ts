@@ -25,6 +25,18 @@ export const derivedId = (kind: keyof typeof ID_PREFIXES, text: string): string 
   return `${ID_PREFIXES[kind]}_${Array.from({ length: ULID_LENGTH }, (_, index) => letterAt(index)).join('')}`;
 };
 
+/** The ids in examples. */
+export const EXAMPLE_IDS = {
+  merchant: 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K',
+  order: 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C',
+  payment: 'pay_01KG9Q3D4E5F6G7H8J9K0M1N2P',
+  webhook: 'whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R',
+  event: 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H',
+  delivery: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S',
+  refund: 'rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M',
+  replay: 'rpl_01KG9Q2T8R7M5N3V1X0Z4Y6W9R',
+} as const satisfies Record<keyof typeof ID_PREFIXES, string>;
+
 const idOf = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_${ULID}$`), { error: `must be ${prefix}_ and a ULID` });
 

@@ -1,4 +1,5 @@
 export * from './account-events.ts';
+export * from './carried-fields.ts';
 export * from './chain-events.ts';
 export * from './currencies.ts';
 export * from './deposit-settings.ts';
@@ -6,6 +7,7 @@ export * from './envelope.ts';
 export * from './errors/error-texts.ts';
 export * from './errors/errors.ts';
 export * from './event-definition.ts';
+export * from './example.ts';
 export * from './examples.ts';
 export * from './history.ts';
 export * from './history-view.ts';

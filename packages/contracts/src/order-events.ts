@@ -15,7 +15,7 @@ import {
 } from './recorded-values.ts';
 import { ItemDto } from './resources/item.ts';
 import { MetadataDto } from './resources/metadata.ts';
-import { Capabilities, OrderStatus, Rates } from './resources/order.ts';
+import { Capabilities, OrderDetails, OrderStatus, Rates } from './resources/order.ts';
 import { OrphanReason } from './resources/payment.ts';
 
 /** The status after the event, and the reason for it. */
@@ -42,7 +42,7 @@ export const OrderCreated = defineEvent({
   data: {
     orderId: OrderId,
     merchantId: MerchantId,
-    externalReferenceId: z.string(),
+    ...OrderDetails.recorded,
     items: z.array(RecordedItem),
     rails: z.array(PaymentRail),
     currency: PaymentCurrency,
@@ -55,17 +55,13 @@ export const OrderCreated = defineEvent({
     expiresAt: Timestamp,
     /** Until when the rates are locked. `expiresAt` by default. */
     ratesExpireAt: Timestamp.optional(),
-    metadata: RecordedMetadata.optional(),
-    /** The payment page links to these pages of the merchant. */
-    returnUrl: z.string().optional(),
-    cancelUrl: z.string().optional(),
     /** Absent while a provider is slow: the order is `initialized` until `OrderInstructed`. */
     instructions: z.array(AssignedInstruction).optional(),
     ...ClockDoubted,
     ...Transition,
     ...At,
   },
-  limits: { items: z.array(ItemDto), capabilities: Capabilities, rates: Rates, metadata: MetadataDto.optional() },
+  limits: { items: z.array(ItemDto), capabilities: Capabilities, rates: Rates },
 });
 
 export const OrderInstructed = defineEvent({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { withExample } from '../example.ts';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { EXAMPLE_IDS, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Minor } from '../money.ts';
 import { PaymentOffer } from '../payment-offer.ts';
 import { type MerchantCreateOrderDto, Order, OrderStatus, UpdateOrderDto } from '../resources/order.ts';
@@ -68,10 +69,13 @@ export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
 export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
 
-export const OrderDeletion = z.object({
-  id: OrderId.describe('The order that was deleted.'),
-  deleted: z.literal(true).describe('Always `true`.'),
-});
+export const OrderDeletion = withExample(
+  z.object({
+    id: OrderId.describe('The order that was deleted.'),
+    deleted: z.literal(true).describe('Always `true`.'),
+  }),
+  { id: EXAMPLE_IDS.order, deleted: true },
+);
 
 /** `GET /orders/:id/summary` -> 200 OrderSummary. 404 if the order is unknown or deleted. */
 export const OrderSummary = z.object({

@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { Timestamp } from '../ids.ts';
+import { withExample } from '../example.ts';
+import { EXAMPLE_IDS, Timestamp } from '../ids.ts';
 import { WebhookEventType } from '../resources/webhook.ts';
 
 /** `POST /test-deliveries` -> 201 TestDelivery. */
 export const TestDeliveryCall = z.object({ webhook_id: z.string(), event_type: WebhookEventType });
 export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 
-export const TestDelivery = z.object({ delivery_id: z.string().describe('The delivery: `dlv_` and a ULID.') });
+export const TestDelivery = withExample(
+  z.object({ delivery_id: z.string().describe('The delivery: `dlv_` and a ULID.') }),
+  { delivery_id: EXAMPLE_IDS.delivery },
+);
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
 /** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook.

@@ -111,6 +111,7 @@ const toJsonSchema = (schema: z.ZodType, heading: JsonSchema): JsonSchema => {
         for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
         jsonSchema.$ref = `#/$defs/${name}`;
       }
+      delete jsonSchema.example;
       if (jsonSchema.type === 'object' && isOpenOrStrict(jsonSchema.additionalProperties))
         delete jsonSchema.additionalProperties;
       if (jsonSchema.format === 'date-time' || jsonSchema.$ref) delete jsonSchema.pattern;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { withExample } from '../example.ts';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { EXAMPLE_IDS, EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { RecordedMetadata } from '../recorded-values.ts';
 import { Item } from './item.ts';
-import { Capabilities, OrderStatus, Rates } from './order.ts';
+import { Capabilities, OrderDetails, OrderStatus, Rates } from './order.ts';
 import { BlockRef, OrphanReason } from './payment.ts';
 
 const TEXTS: Record<string, string> = {
@@ -24,7 +25,6 @@ const TEXTS: Record<string, string> = {
   created_at: 'When the payment was received.',
   order_id: 'The order that the payment names.',
   merchant_id: 'Your id.',
-  external_reference_id: 'Your own reference.',
   enable_rails: 'The rails that the payer can use.',
   total_amount: 'The total of the order after the event.',
   expiration_minutes: 'Minutes until the deadline.',
@@ -33,8 +33,6 @@ const TEXTS: Record<string, string> = {
   capabilities: 'The capabilities of the order.',
   rates: 'The locked rates after the event.',
   deposit_instructions: 'Where to pay, without the amount.',
-  return_url: 'Your page for a payer who has paid.',
-  cancel_url: 'Your page for a payer who does not pay.',
   network: 'The name of the network.',
   chain_id: 'The chain (CAIP-2).',
   asset: 'The asset (CAIP-19).',
@@ -110,7 +108,7 @@ export const HistoryData = z
       ...money,
       order_id: z.string(),
       merchant_id: MerchantId,
-      external_reference_id: z.string(),
+      ...OrderDetails.shown,
       items: z.array(Item),
       enable_rails: z.array(PaymentRail),
       capabilities: Capabilities,
@@ -119,8 +117,6 @@ export const HistoryData = z
       expiration_minutes: z.int(),
       expiration_date: Timestamp,
       deposit_instructions: z.array(HistoryInstruction),
-      return_url: z.string(),
-      cancel_url: z.string(),
       status: OrderStatus.describe('The status of the order after the event.'),
       status_reason: z.string(),
       payment: HistoryPayment.describe('The payment that was offered to the order.'),
@@ -173,17 +169,35 @@ export const RECORDING = {
 };
 
 /** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
-export const HistoryEntry = z.object({
-  id: EventId.describe('The event: `evt_` and a ULID.'),
-  stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
-  order_id: OrderId.describe('The order whose history this is.'),
-  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
-  ...RECORDING,
-  hash: z
-    .string()
-    .describe(
-      'SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed.',
-    ),
-  data: HistoryData,
-});
+export const HistoryEntry = withExample(
+  z.object({
+    id: EventId.describe('The event: `evt_` and a ULID.'),
+    stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
+    order_id: OrderId.describe('The order whose history this is.'),
+    sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+    ...RECORDING,
+    hash: z
+      .string()
+      .describe(
+        'SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed.',
+      ),
+    data: HistoryData,
+  }),
+  {
+    id: EXAMPLE_IDS.event,
+    stream: `payment-${EXAMPLE_IDS.payment}`,
+    order_id: EXAMPLE_IDS.order,
+    sequence: 2,
+    type: 'PaymentApplied',
+    at: '2026-01-31T12:04:34.000Z',
+    recorded_at: '2026-01-31T12:04:34.004Z',
+    actor: 'service:payments',
+    request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+    correlation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+    causation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+    previous_hash: 'b75aedb286182cb48e80da7b68430054aee738fb786cf29bf37255aab3b19750',
+    hash: '738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e',
+    data: { order_id: EXAMPLE_IDS.order, applied_amount: '52.472200', unapplied_amount: '0.000000' },
+  },
+);
 export type HistoryEntry = z.infer<typeof HistoryEntry>;

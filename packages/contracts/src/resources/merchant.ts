@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { withExample } from '../example.ts';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { CreatedAt, MerchantId, UpdatedAt } from '../ids.ts';
+import { CreatedAt, EXAMPLE_IDS, MerchantId, UpdatedAt } from '../ids.ts';
 import { MetadataDto } from './metadata.ts';
 
 export const Address = z.object({
@@ -34,18 +35,30 @@ export type PaymentMethod = z.infer<typeof PaymentMethod>;
 
 export const MerchantType = z.enum(['individual', 'business']);
 
-export const Merchant = z.object({
-  id: MerchantId.describe('The merchant: `mer_` and a ULID.'),
-  external_reference_id: z.string().describe('The id of the merchant in an external system.'),
-  type: MerchantType.describe('Whether the merchant is a person or a business.'),
-  payment_methods: z
-    .array(PaymentMethod)
-    .describe('The rails and currencies that the merchant accepts, without those that are unavailable at the moment.'),
-  individual_profile: IndividualProfile.optional().describe('Present only if `type` is `individual`.'),
-  business_profile: BusinessProfile.optional().describe('Present only if `type` is `business`.'),
-  created_at: CreatedAt,
-  updated_at: UpdatedAt.optional(),
-});
+export const Merchant = withExample(
+  z.object({
+    id: MerchantId.describe('The merchant: `mer_` and a ULID.'),
+    external_reference_id: z.string().describe('The id of the merchant in an external system.'),
+    type: MerchantType.describe('Whether the merchant is a person or a business.'),
+    payment_methods: z
+      .array(PaymentMethod)
+      .describe(
+        'The rails and currencies that the merchant accepts, without those that are unavailable at the moment.',
+      ),
+    individual_profile: IndividualProfile.optional().describe('Present only if `type` is `individual`.'),
+    business_profile: BusinessProfile.optional().describe('Present only if `type` is `business`.'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt.optional(),
+  }),
+  {
+    id: EXAMPLE_IDS.merchant,
+    external_reference_id: 'crm-7731',
+    type: 'business',
+    payment_methods: [{ type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} }],
+    business_profile: { business_name: 'La Fonda', contact_email: 'hola@lafonda.example' },
+    created_at: '2026-01-02T09:30:00.000Z',
+  },
+);
 export type Merchant = z.infer<typeof Merchant>;
 
 const AddressDto = z.strictObject({

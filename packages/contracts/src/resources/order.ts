@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { exampleOf, withExample } from '../example.ts';
+import { carriedField, carriedFields } from '../carried-fields.ts';
 import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { CreatedAt, OrderId, OwnerId, Timestamp, UpdatedAt } from '../ids.ts';
+import { CreatedAt, EXAMPLE_IDS, OrderId, OwnerId, Timestamp, UpdatedAt } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { Item, ItemDto } from './item.ts';
 import { Metadata, MetadataDto } from './metadata.ts';
@@ -90,38 +92,137 @@ export const GatewayPayInstruction = z.object({
 export const DepositInstruction = z.discriminatedUnion('rail', [CryptoDepositInstruction, GatewayPayInstruction]);
 export type DepositInstruction = z.infer<typeof DepositInstruction>;
 
-export const Order = z.object({
-  id: OrderId.describe('The order: `ord_` and a ULID.'),
-  external_reference_id: z.string().describe('Your own reference. It need not be unique.'),
-  merchant_id: OwnerId,
-  items: z.array(Item).describe('What is sold.'),
-  payments: z.array(Payment).describe('The payments of the order, oldest first.'),
-  status: OrderStatus.describe('The state of the order.'),
-  status_reason: z.string().optional().describe('Why the order has its status.'),
-  total_amount: Amount.describe('The amount due.'),
-  remaining_amount: Amount.describe('The amount that remains to be paid. Zero for a paid order.'),
-  shortfall_amount: Amount.optional().describe(
-    'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
-  ),
-  due_back_amount: Amount.optional().describe(
-    'What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due.',
-  ),
-  underpayment_tolerance_percent: z
-    .number()
-    .optional()
-    .describe('The part of the total that may be missing. Absent for none.'),
-  currency: PaymentCurrency.describe('The currency in which the order is paid.'),
-  rates: Rates.describe('The locked exchange rates, by item currency.'),
-  capabilities: Capabilities.describe('What may happen to the order.'),
-  deposit_instructions: z.array(DepositInstruction).describe('How to pay, one instruction per rail and network.'),
-  payment_reference: z.string().optional().describe('The reference that the payer gives, if the rail has one.'),
-  expiration_date: Timestamp.optional().describe('The deadline for payment.'),
-  return_url: z.string().optional().describe('Your page for a payer who has paid, as in the request.'),
-  cancel_url: z.string().optional().describe('Your page for a payer who does not pay, as in the request.'),
-  metadata: Metadata.optional().describe('Your own data. It is stored and returned, and has no effect.'),
-  created_at: CreatedAt.optional(),
-  updated_at: UpdatedAt.optional(),
+/** A page of the merchant for the payer's browser. The gateway checks its form. */
+const PayerUrl = requestText(1, 2048).optional();
+
+/** What the merchant says of an order and reads again. It has no effect on how the order is paid. A field that is added
+ *  here is accepted, recorded and shown everywhere: see CONTRIBUTING.md. */
+export const OrderDetails = carriedFields({
+  external_reference_id: carriedField({
+    recordedAs: 'externalReferenceId',
+    requested: requestText(1, 128),
+    shown: z.string(),
+    description: 'Your own reference. It need not be unique.',
+    example: 'invoice-1042',
+  }),
+  return_url: carriedField({
+    recordedAs: 'returnUrl',
+    requested: PayerUrl,
+    shown: z.string().optional(),
+    description:
+      'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
+    shownDescription: 'Your page for a payer who has paid, as in the request.',
+    example: 'https://lafonda.example/thanks?table=B7',
+  }),
+  cancel_url: carriedField({
+    recordedAs: 'cancelUrl',
+    requested: PayerUrl,
+    shown: z.string().optional(),
+    description:
+      'Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`.',
+    shownDescription: 'Your page for a payer who does not pay, as in the request.',
+    example: 'https://lafonda.example/cart',
+  }),
+  metadata: carriedField({
+    recordedAs: 'metadata',
+    requested: MetadataDto.optional(),
+    shown: Metadata.optional(),
+    description: 'Your own data. It is stored and returned, and has no effect.',
+    example: { table: 'B7' },
+  }),
 });
+export type OrderDetails = ReturnType<typeof OrderDetails.toRecorded>;
+
+const ITEMS_EXAMPLE: z.input<typeof Item>[] = [
+  {
+    name: 'Dinner for two',
+    quantity: 1,
+    unit_price: '850.00',
+    currency: 'MXN',
+    modifiers: [{ name: 'Service', quantity: 1, unit_price: '85.00', currency: 'MXN' }],
+  },
+];
+
+const CAPABILITIES_EXAMPLE: Capabilities = {
+  can_cancel: true,
+  can_update: true,
+  can_overpay: false,
+  partial_payments: true,
+  express_checkout: false,
+  expiration_auto_renewal: false,
+};
+
+export const Order = withExample(
+  z.object({
+    id: OrderId.describe('The order: `ord_` and a ULID.'),
+    ...OrderDetails.shown,
+    merchant_id: OwnerId,
+    items: z.array(Item).describe('What is sold.'),
+    payments: z.array(Payment).describe('The payments of the order, oldest first.'),
+    status: OrderStatus.describe('The state of the order.'),
+    status_reason: z.string().optional().describe('Why the order has its status.'),
+    total_amount: Amount.describe('The amount due.'),
+    remaining_amount: Amount.describe('The amount that remains to be paid. Zero for a paid order.'),
+    shortfall_amount: Amount.optional().describe(
+      'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
+    ),
+    due_back_amount: Amount.optional().describe(
+      'What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due.',
+    ),
+    underpayment_tolerance_percent: z
+      .number()
+      .optional()
+      .describe('The part of the total that may be missing. Absent for none.'),
+    currency: PaymentCurrency.describe('The currency in which the order is paid.'),
+    rates: Rates.describe('The locked exchange rates, by item currency.'),
+    capabilities: Capabilities.describe('What may happen to the order.'),
+    deposit_instructions: z.array(DepositInstruction).describe('How to pay, one instruction per rail and network.'),
+    payment_reference: z.string().optional().describe('The reference that the payer gives, if the rail has one.'),
+    expiration_date: Timestamp.optional().describe('The deadline for payment.'),
+    created_at: CreatedAt.optional(),
+    updated_at: UpdatedAt.optional(),
+  }),
+  {
+    id: EXAMPLE_IDS.order,
+    merchant_id: EXAMPLE_IDS.merchant,
+    items: ITEMS_EXAMPLE,
+    payments: [],
+    status: 'awaiting_payment',
+    total_amount: '52.472200',
+    remaining_amount: '52.472200',
+    currency: 'USDC',
+    rates: {
+      MXN: {
+        rate: '0.05612',
+        source: 'kraken',
+        quoted_at: '2026-01-31T12:00:00.000Z',
+        expires_at: '2026-01-31T13:00:00.000Z',
+      },
+    },
+    capabilities: CAPABILITIES_EXAMPLE,
+    deposit_instructions: [
+      {
+        rail: 'crypto_deposit',
+        currency: 'USDC',
+        network: 'base',
+        chain_id: 'eip155:8453',
+        asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+        address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+        amount: '52.472200',
+        amount_units: '52472200',
+        decimals: 6,
+        payment_uri:
+          'ethereum:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913@8453/transfer?address=0x9858EfFD232B4033E47d90003D41EC34EcaEda94&uint256=52472200',
+        required_confirmations: 12,
+        expires_at: '2026-01-31T13:00:00.000Z',
+      },
+    ],
+    expiration_date: '2026-01-31T13:00:00.000Z',
+    ...exampleOf(z.object(OrderDetails.requested)),
+    created_at: '2026-01-31T12:00:00.000Z',
+    updated_at: '2026-01-31T12:00:00.000Z',
+  },
+);
 export type Order = z.infer<typeof Order>;
 
 export const MIN_EXPIRATION_MINUTES = 5;
@@ -129,9 +230,6 @@ export const MAX_EXPIRATION_MINUTES = 43_200;
 export const DEFAULT_EXPIRATION_MINUTES = 60;
 
 const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION_MINUTES);
-
-/** A page of the merchant for the payer's browser. The gateway checks its form. */
-const PayerUrl = requestText(1, 2048);
 
 export const MAX_TOLERANCE_PERCENT = 5;
 
@@ -148,28 +246,28 @@ export const toleranceBpsOf = (percent: number): number => Math.round(percent * 
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
 
 export const MerchantCreateOrderDto = z.strictObject({
-  external_reference_id: requestText(1, 128).describe('Your own reference. It need not be unique.'),
-  items: z.array(ItemDto).min(1).max(100).describe('What is sold. The sum of the items is the amount due.'),
+  ...OrderDetails.requested,
+  items: z
+    .array(ItemDto)
+    .min(1)
+    .max(100)
+    .meta({ description: 'What is sold. The sum of the items is the amount due.', example: ITEMS_EXAMPLE }),
   enable_rails: z
     .array(PaymentRail)
     .min(1)
     .max(PaymentRail.options.length)
     .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
     .meta({ uniqueItems: true })
-    .describe('How the payer may pay. Each rail at most once.'),
-  payment_currency: PaymentCurrency.describe('The currency in which the order is paid.'),
-  capabilities: CapabilitiesDto.describe('What may happen to the order.'),
-  expiration_minutes: ExpirationMinutes.optional().describe('Minutes until the order expires. By default 60.'),
+    .meta({ description: 'How the payer may pay. Each rail at most once.', example: ['crypto_deposit'] }),
+  payment_currency: PaymentCurrency.meta({ description: 'The currency in which the order is paid.', example: 'USDC' }),
+  capabilities: CapabilitiesDto.meta({ description: 'What may happen to the order.', example: CAPABILITIES_EXAMPLE }),
+  expiration_minutes: ExpirationMinutes.optional().meta({
+    description: 'Minutes until the order expires. By default 60.',
+    example: 60,
+  }),
   underpayment_tolerance_percent: TolerancePercent.optional().describe(
     'The part of the total that may be missing, with at most 2 decimals. By default, that of the merchant.',
   ),
-  return_url: PayerUrl.optional().describe(
-    'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
-  ),
-  cancel_url: PayerUrl.optional().describe(
-    'Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`.',
-  ),
-  metadata: MetadataDto.optional().describe('Your own data. It is stored and returned, and has no effect.'),
 });
 export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
 
@@ -183,5 +281,5 @@ export const UpdateOrderDto = z
   .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
     error: 'must have metadata, expiration_minutes, or both',
   })
-  .meta({ minProperties: 1 });
+  .meta({ minProperties: 1, example: { metadata: { table: 'B7' } } });
 export type UpdateOrderDto = z.infer<typeof UpdateOrderDto>;

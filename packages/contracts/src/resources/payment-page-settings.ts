@@ -1,24 +1,34 @@
 import { z } from 'zod';
+import { withExample } from '../example.ts';
 import { UpdatedAt } from '../ids.ts';
 import { requestText } from './text.ts';
 
 /** How the payment page looks for a merchant. */
-export const PaymentPageSettings = z.object({
-  display_name: z.string().describe('The name that payers see: by default the name of the profile.'),
-  accent_color: z
-    .string()
-    .optional()
-    .describe(
-      'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
-    ),
-  logo_url: z.string().optional().describe('The path of the logo on the gateway. It changes with the logo.'),
-  frame_ancestors: z
-    .array(z.string())
-    .describe(
-      'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
-    ),
-  updated_at: UpdatedAt.optional(),
-});
+export const PaymentPageSettings = withExample(
+  z.object({
+    display_name: z.string().describe('The name that payers see: by default the name of the profile.'),
+    accent_color: z
+      .string()
+      .optional()
+      .describe(
+        'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+      ),
+    logo_url: z.string().optional().describe('The path of the logo on the gateway. It changes with the logo.'),
+    frame_ancestors: z
+      .array(z.string())
+      .describe(
+        'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+      ),
+    updated_at: UpdatedAt.optional(),
+  }),
+  {
+    display_name: 'La Fonda',
+    accent_color: '#0a7d5c',
+    logo_url: '/pay/logos/738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e.png',
+    frame_ancestors: ['https://lafonda.example'],
+    updated_at: '2026-01-31T12:00:00.000Z',
+  },
+);
 export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 
 /** The largest logo in a request, in bytes. */
@@ -28,29 +38,37 @@ const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[
   error: 'must be one line of visible text',
 });
 
-export const PaymentPageSettingsDto = z.strictObject({
-  display_name: DisplayName.optional().describe('The name that payers see: by default the name of the profile.'),
-  accent_color: z
-    .string()
-    .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a color like #0a7d5c' })
-    .optional()
-    .describe(
-      'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
-    ),
-  logo: z
-    .base64({ error: 'must be an image in base64' })
-    .min(1)
-    .max(Math.ceil(MAX_LOGO_BYTES / 3) * 4)
-    .nullish()
-    .describe(
-      'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
-    ),
-  frame_ancestors: z
-    .array(requestText(1, 255))
-    .max(10)
-    .optional()
-    .describe(
-      'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
-    ),
-});
+export const PaymentPageSettingsDto = withExample(
+  z.strictObject({
+    display_name: DisplayName.optional().describe('The name that payers see: by default the name of the profile.'),
+    accent_color: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a color like #0a7d5c' })
+      .optional()
+      .describe(
+        'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+      ),
+    logo: z
+      .base64({ error: 'must be an image in base64' })
+      .min(1)
+      .max(Math.ceil(MAX_LOGO_BYTES / 3) * 4)
+      .nullish()
+      .describe(
+        'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
+      ),
+    frame_ancestors: z
+      .array(requestText(1, 255))
+      .max(10)
+      .optional()
+      .describe(
+        'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+      ),
+  }),
+  {
+    display_name: 'La Fonda',
+    accent_color: '#0a7d5c',
+    logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+    frame_ancestors: ['https://lafonda.example'],
+  },
+);
 export type PaymentPageSettingsDto = z.infer<typeof PaymentPageSettingsDto>;

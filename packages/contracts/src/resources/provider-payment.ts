@@ -1,21 +1,31 @@
 import { z } from 'zod';
+import { withExample } from '../example.ts';
 import { PaymentCurrency } from '../currencies.ts';
-import { PaymentId, Timestamp } from '../ids.ts';
+import { EXAMPLE_IDS, PaymentId, Timestamp } from '../ids.ts';
 import { AmountDto } from '../money.ts';
 import { PaymentStatus } from './payment.ts';
 
 const Id = z.string().regex(/^[\x21-\x7e]{1,128}$/, { error: 'must be 1 to 128 visible ASCII characters' });
 
 /** A payment as its provider reports it, in a callback or in the answer to a query. The provider guarantees it. */
-export const ProviderPayment = z.object({
-  order_id: Id.describe('The order that is paid, as in the request that created the payment page.'),
-  /** The provider's id of the payment: the same id is the same payment. */
-  external_reference_id: Id.describe("The provider's id of the payment. The same id is the same payment."),
-  amount: AmountDto.describe('What was paid.'),
-  currency: PaymentCurrency.describe('The currency of the amount.'),
-  /** When the payer paid; by default when the report came. */
-  paid_at: Timestamp.optional().describe('When it was paid. By default when it is reported.'),
-});
+export const ProviderPayment = withExample(
+  z.object({
+    order_id: Id.describe('The order that is paid, as in the request that created the payment page.'),
+    /** The provider's id of the payment: the same id is the same payment. */
+    external_reference_id: Id.describe("The provider's id of the payment. The same id is the same payment."),
+    amount: AmountDto.describe('What was paid.'),
+    currency: PaymentCurrency.describe('The currency of the amount.'),
+    /** When the payer paid; by default when the report came. */
+    paid_at: Timestamp.optional().describe('When it was paid. By default when it is reported.'),
+  }),
+  {
+    order_id: EXAMPLE_IDS.order,
+    external_reference_id: 'acme-7f3a91',
+    amount: '52.4722',
+    currency: 'USDC',
+    paid_at: '2026-01-31T12:04:02.000Z',
+  },
+);
 export type ProviderPayment = z.infer<typeof ProviderPayment>;
 
 export const RecordedProviderPayment = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CreatedAt, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
+import { withExample } from '../example.ts';
+import { CreatedAt, EXAMPLE_IDS, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
 import { Order } from './order.ts';
 import { Payment } from './payment.ts';
 import { requestText } from './text.ts';
@@ -31,21 +32,31 @@ const eventTypesOf = <O extends 'order' | 'payment'>(object: O) =>
 export const WebhookEventType = z.enum(EVENT_TYPES);
 export const OrderEventType = eventTypesOf('order');
 
-export const Webhook = z.object({
-  id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
-  merchant_id: OwnerId,
-  url: z.string().describe('The URL that receives the events.'),
-  events: z.array(WebhookEventType).describe('The types of events that the webhook receives.'),
-  is_enabled: z.boolean().describe('Whether events are delivered. The configuration is kept while it is `false`.'),
-  disabled_reason: z
-    .string()
-    .optional()
-    .describe(
-      'Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day.',
-    ),
-  created_at: CreatedAt.optional(),
-  updated_at: UpdatedAt.optional(),
-});
+export const Webhook = withExample(
+  z.object({
+    id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
+    merchant_id: OwnerId,
+    url: z.string().describe('The URL that receives the events.'),
+    events: z.array(WebhookEventType).describe('The types of events that the webhook receives.'),
+    is_enabled: z.boolean().describe('Whether events are delivered. The configuration is kept while it is `false`.'),
+    disabled_reason: z
+      .string()
+      .optional()
+      .describe(
+        'Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day.',
+      ),
+    created_at: CreatedAt.optional(),
+    updated_at: UpdatedAt.optional(),
+  }),
+  {
+    id: EXAMPLE_IDS.webhook,
+    merchant_id: EXAMPLE_IDS.merchant,
+    url: 'https://shop.example/hooks/payments',
+    events: ['order:paid', 'payment:applied'],
+    is_enabled: false,
+    created_at: '2026-01-31T12:00:00.000Z',
+  },
+);
 export type Webhook = z.infer<typeof Webhook>;
 
 export const WebhookEvents = z
@@ -54,10 +65,13 @@ export const WebhookEvents = z
   .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })
   .meta({ uniqueItems: true });
 
-export const CreateWebhookDto = z.strictObject({
-  url: requestText(0, 2048).describe('A public HTTPS URL. It cannot be changed later.'),
-  events: WebhookEvents.describe('The types of events that the webhook receives.'),
-});
+export const CreateWebhookDto = withExample(
+  z.strictObject({
+    url: requestText(0, 2048).describe('A public HTTPS URL. It cannot be changed later.'),
+    events: WebhookEvents.describe('The types of events that the webhook receives.'),
+  }),
+  { url: 'https://shop.example/hooks/payments', events: ['order:paid', 'payment:applied'] },
+);
 export type CreateWebhookDto = z.infer<typeof CreateWebhookDto>;
 
 export const UpdateWebhookDto = z

@@ -1,9 +1,11 @@
-import * as examples from '../openapi/examples.ts';
+import { exampleOf, Webhook } from '@cpg/contracts';
+import { WebhookCreated } from '../api/webhooks/webhook-schemas.ts';
 import { errorResponse, startStub, type StubService } from '../testing/jest-stub-service.ts';
 import { AdminError } from './admin-error.ts';
 import { runWebhooksCommand } from './webhooks.ts';
 
 const KEY = 'ak_sandbox_keyOfTheTests';
+const { secret: SECRET } = exampleOf(WebhookCreated);
 let api: StubService;
 let target: StubService;
 let lines: string[];
@@ -12,8 +14,8 @@ beforeEach(async () => {
   lines = [];
   api = await startStub(({ method }) =>
     method === 'DELETE'
-      ? { status: 200, body: { id: examples.webhook.id, deleted: true } }
-      : { status: method === 'POST' ? 201 : 200, body: { ...examples.webhook, secret: examples.webhookSecret } },
+      ? { status: 200, body: { id: exampleOf(Webhook).id, deleted: true } }
+      : { status: method === 'POST' ? 201 : 200, body: { ...exampleOf(Webhook), secret: SECRET } },
   );
   target = await startStub(() => ({ status: 202, body: { accepted: true } }));
 });
@@ -61,11 +63,11 @@ test('forwards a delivery unchanged and returns the response of the target', asy
   await printed(/order:paid +evt_1 {2}202 in \d+ ms$/);
 
   interrupt();
-  expect(await ended).toBe(`webhook ${examples.webhook.id} is removed`);
+  expect(await ended).toBe(`webhook ${exampleOf(Webhook).id} is removed`);
   expect(api.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /v1/webhooks',
-    `PATCH /v1/webhooks/${examples.webhook.id}`,
-    `DELETE /v1/webhooks/${examples.webhook.id}`,
+    `PATCH /v1/webhooks/${exampleOf(Webhook).id}`,
+    `DELETE /v1/webhooks/${exampleOf(Webhook).id}`,
   ]);
   expect(api.calls.every(({ headers }) => headers['x-api-key'] === KEY)).toBe(true);
   await expect(deliver(url)).rejects.toThrow();
@@ -74,7 +76,7 @@ test('forwards a delivery unchanged and returns the response of the target', asy
 test('listens for all events by default and prints the secret', async () => {
   const { events, interrupt, ended } = await listening();
   expect(events).toHaveLength(6);
-  expect(lines).toContain(`the signing secret is ${examples.webhookSecret}`);
+  expect(lines).toContain(`the signing secret is ${SECRET}`);
   interrupt();
   await ended;
 });
@@ -104,7 +106,7 @@ test('reports the first error and the webhook left behind when it can neither be
     call.method === 'POST' ? respond(call) : errorResponse(503, 'dependency_unavailable', `${call.method} failed`);
   const { ended } = start(['listen', '--forward', target.url, ...apiOptions()]);
   await expect(ended).rejects.toThrow(/^PATCH .* returned 503: PATCH failed\ncannot remove webhook /);
-  await expect(ended).rejects.toThrow(`run: npm run admin -- webhooks remove ${examples.webhook.id}`);
+  await expect(ended).rejects.toThrow(`run: npm run admin -- webhooks remove ${exampleOf(Webhook).id}`);
 });
 
 test('remove deletes a webhook by its id', async () => {

@@ -1,8 +1,9 @@
-import type { Order } from '@cpg/contracts';
+import { exampleOf, type Order, Payment } from '@cpg/contracts';
 import sharp from 'sharp';
-import { payment } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { paymentPages } from '../testing/jest-pages.ts';
+
+const payment = exampleOf(Payment);
 
 const NOW = new Date('2026-01-31T12:10:00.000Z');
 const SHOP = { return_url: 'https://shop.example/thanks?table=B7', cancel_url: 'https://shop.example/cart' };

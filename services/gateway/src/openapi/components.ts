@@ -10,6 +10,7 @@ import {
   DeliveryWithAttempts,
   DepositInstruction,
   ErrorBody,
+  exampleOf,
   GatewayPayInstruction,
   HistoryEntry,
   IndividualProfile,
@@ -35,6 +36,7 @@ import {
   Refund,
   Rates,
   Replay,
+  samplePayloadOf,
   TestDelivery,
   UpdateOrderDto,
   Webhook,
@@ -48,7 +50,6 @@ import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.t
 import { RefundPage } from '../api/refunds/refund-routes.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
-import * as examples from './examples.ts';
 
 /** The field by which a reader tells the variants of a union, and the schema of each of its values. */
 const discriminatedBy = (propertyName: string, schemas: Record<string, string>) => ({
@@ -60,79 +61,98 @@ const discriminatedBy = (propertyName: string, schemas: Record<string, string>) 
   },
 });
 
-/** The named schemas of the document, with an example of each where there is one. */
-const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown, more?: object]> = {
-  Order: [Order, examples.order],
-  OrderPage: [OrderPage],
-  OrderHistoryPage: [OrderHistoryPage],
-  HistoryEntry: [HistoryEntry, examples.historyEntry],
-  OrderDeletion: [OrderDeletion, { id: examples.order.id, deleted: true }],
-  MerchantCreateOrderDto: [MerchantCreateOrderDto, examples.createOrder],
-  UpdateOrderDto: [UpdateOrderDto, { metadata: { table: 'B7' } }],
-  Item: [Item],
-  ItemDto: [ItemDto],
-  Modifier: [Modifier],
-  ModifierDto: [ModifierDto],
-  Capabilities: [Capabilities],
-  CapabilitiesDto: [CapabilitiesDto],
-  Rates: [Rates],
-  Rate: [Rate],
-  DepositInstruction: [
+/** The named schemas of the document. */
+export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+  Order,
+  OrderPage,
+  OrderHistoryPage,
+  HistoryEntry,
+  OrderDeletion,
+  MerchantCreateOrderDto,
+  UpdateOrderDto,
+  Item,
+  ItemDto,
+  Modifier,
+  ModifierDto,
+  Capabilities,
+  CapabilitiesDto,
+  Rates,
+  Rate,
+  DepositInstruction,
+  CryptoDepositInstruction,
+  GatewayPayInstruction,
+  Payment,
+  PaymentPage,
+  ProviderPayment,
+  RecordedProviderPayment,
+  RefundPayment: RefundPaymentBody,
+  Refund,
+  RefundPage,
+  Merchant,
+  IndividualProfile,
+  BusinessProfile,
+  Address,
+  PaymentMethod,
+  PaymentPageSettings,
+  PaymentPageSettingsDto,
+  Webhook,
+  WebhookPage,
+  WebhookWithSecret: WebhookCreated,
+  WebhookDeletion,
+  CreateWebhookDto,
+  UpdateWebhookDto: UpdateWebhookBody,
+  Delivery,
+  DeliveryPage,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
+  WebhookPayload,
+  OrderWebhookPayload,
+  PaymentWebhookPayload,
+  Replay,
+  ReplayPage,
+  ReplayWebhook: ReplayWebhookBody,
+  RegisterPayment: RegisterPaymentBody,
+  FailPayment: FailPaymentBody,
+  AdvanceTime: AdvanceTimeBody,
+  TestWebhook: TestWebhookBody,
+  TestDelivery,
+  Metadata,
+  MetadataDto,
+  Error: ErrorBody,
+};
+
+/** What the schemas in contracts do not say. The samples of webhook events are examples of messages. */
+const ADDED = new Map<z.ZodType, object>([
+  [
     DepositInstruction,
-    undefined,
     discriminatedBy('rail', { crypto_deposit: 'CryptoDepositInstruction', gateway_pay: 'GatewayPayInstruction' }),
   ],
-  CryptoDepositInstruction: [CryptoDepositInstruction],
-  GatewayPayInstruction: [GatewayPayInstruction],
-  Payment: [Payment, examples.payment],
-  PaymentPage: [PaymentPage],
-  ProviderPayment: [ProviderPayment, examples.providerPayment],
-  RecordedProviderPayment: [RecordedProviderPayment],
-  RefundPayment: [RefundPaymentBody, { amount: '10.5', reason: 'one dish was not served' }],
-  Refund: [Refund, examples.refund],
-  RefundPage: [RefundPage],
-  Merchant: [Merchant, examples.merchant],
-  IndividualProfile: [IndividualProfile],
-  BusinessProfile: [BusinessProfile],
-  Address: [Address],
-  PaymentMethod: [PaymentMethod],
-  PaymentPageSettings: [PaymentPageSettings, examples.paymentPageSettings],
-  PaymentPageSettingsDto: [PaymentPageSettingsDto, examples.replacePaymentPageSettings],
-  Webhook: [Webhook, examples.webhook],
-  WebhookPage: [WebhookPage],
-  WebhookWithSecret: [WebhookCreated, { ...examples.webhook, secret: examples.webhookSecret }],
-  WebhookDeletion: [WebhookDeletion, { id: examples.webhook.id, deleted: true }],
-  CreateWebhookDto: [CreateWebhookDto, { url: examples.webhook.url, events: examples.webhook.events }],
-  UpdateWebhookDto: [UpdateWebhookBody, { is_enabled: true }],
-  Delivery: [Delivery, examples.delivery],
-  DeliveryPage: [DeliveryPage],
-  DeliveryAttempt: [DeliveryAttempt],
-  DeliveryWithAttempts: [DeliveryWithAttempts, examples.deliveryWithAttempts],
-  WebhookPayload: [
+  [
     WebhookPayload,
-    examples.payloadOf('payment:applied'),
-    discriminatedBy('object_type', { order: 'OrderWebhookPayload', payment: 'PaymentWebhookPayload' }),
+    {
+      ...discriminatedBy('object_type', { order: 'OrderWebhookPayload', payment: 'PaymentWebhookPayload' }),
+      examples: [samplePayloadOf('payment:applied')],
+    },
   ],
-  OrderWebhookPayload: [OrderWebhookPayload, examples.payloadOf('order:paid')],
-  PaymentWebhookPayload: [PaymentWebhookPayload, examples.payloadOf('payment:applied')],
-  Replay: [Replay, examples.replay],
-  ReplayPage: [ReplayPage],
-  ReplayWebhook: [ReplayWebhookBody, examples.replayWebhook],
-  RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
-  FailPayment: [FailPaymentBody, { reason: 'reorg' }],
-  AdvanceTime: [AdvanceTimeBody, { minutes: 61 }],
-  TestWebhook: [TestWebhookBody, { webhook_id: examples.webhook.id, event_type: 'order:paid' }],
-  TestDelivery: [TestDelivery, { delivery_id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S' }],
-  Metadata: [Metadata, { table: 'B7' }],
-  MetadataDto: [MetadataDto, { table: 'B7' }],
-  Error: [ErrorBody],
-};
+  [OrderWebhookPayload, { examples: [samplePayloadOf('order:paid')] }],
+  [PaymentWebhookPayload, { examples: [samplePayloadOf('payment:applied')] }],
+  [
+    DeliveryWithAttempts,
+    { examples: [{ ...exampleOf(DeliveryWithAttempts), payload: samplePayloadOf('payment:applied') }] },
+  ],
+]);
 
 /** Registers the schema names, so that the document refers to schemas by name. */
 export const registerComponents = (): void => {
-  for (const [id, [schema, example, more]] of Object.entries(COMPONENTS)) {
-    const known = z.globalRegistry.get(schema);
-    if (!known?.id)
-      z.globalRegistry.add(schema, { ...known, id, ...(example !== undefined && { examples: [example] }), ...more });
+  for (const [id, schema] of Object.entries(COMPONENTS)) {
+    const known = z.globalRegistry.get(schema) ?? {};
+    if (known.id) continue;
+    const example = exampleOf(schema);
+    z.globalRegistry.add(schema, {
+      ...known,
+      id,
+      ...(example !== undefined && { examples: [example] }),
+      ...ADDED.get(schema),
+    });
   }
 };

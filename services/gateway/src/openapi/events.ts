@@ -1,5 +1,4 @@
-import { OrderEventType, sampleMessageOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
-import { payloadOf } from './examples.ts';
+import { OrderEventType, sampleMessageOf, samplePayloadOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
 
 /** What receivers of webhooks need to know, for the tag of the events. */
 export const ABOUT_EVENTS = `The gateway sends each event to your enabled webhooks as an HTTPS POST with a JSON body. Answer with any 2xx status within 15 seconds.
@@ -100,7 +99,7 @@ const operationOf = (event: WebhookEventType) => {
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${isOrder ? 'OrderWebhookPayload' : 'PaymentWebhookPayload'}` },
-          example: payloadOf(event),
+          example: samplePayloadOf(event),
         },
       },
     },

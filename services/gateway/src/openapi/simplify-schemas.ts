@@ -27,12 +27,15 @@ const simplifyNode = (node: Record<string, unknown>): unknown => {
   if (typeof node.$ref === 'string') {
     // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
     if (node.$ref.includes('__shared')) return ANY_JSON;
-    return { ...node, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
+    const { example: _, ...rest } = node;
+    return { ...rest, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
   }
   // zod leaves out the default of a value that it converts.
-  const { minimum, maximum, pattern, 'x-default': convertedDefault, ...rest } = node;
+  const { minimum, maximum, pattern, example, 'x-default': convertedDefault, ...rest } = node;
   return {
     ...rest,
+    // Parameters and contents have a schema and show their example; examples of fields are part of those of objects.
+    ...(example !== undefined && 'schema' in node && { example }),
     ...(convertedDefault !== undefined && { default: convertedDefault }),
     ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
     ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),

@@ -1,9 +1,10 @@
-import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
+import { exampleOf, type Order, type PageDeposit, Payment, type PaymentPageAddresses } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
-import { payment } from '../openapi/examples.ts';
 import type { TestGateway, TestMerchant } from './jest-gateway.ts';
 import { orderOf, projectOrder } from './jest-resources.ts';
 import { errorResponse } from './jest-stub-service.ts';
+
+const payment = exampleOf(Payment);
 
 /** A deposit as payments answers it. */
 const EXAMPLE_DEPOSIT: PageDeposit = {

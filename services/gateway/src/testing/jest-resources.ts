@@ -1,30 +1,29 @@
-import type { MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
+import { exampleOf, MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
-import * as examples from '../openapi/examples.ts';
 import { errorResponse, type StubCall } from './jest-stub-service.ts';
 
 /** The body of a valid request to create an order. */
 export const orderBody = (more: Partial<MerchantCreateOrderDto> = {}): MerchantCreateOrderDto => ({
-  ...examples.createOrder,
+  ...exampleOf(MerchantCreateOrderDto),
   ...more,
 });
 
 export const orderOf = (id: string, merchantId: string, more: Partial<Order> = {}): Order => ({
-  ...examples.order,
+  ...exampleOf(Order),
   id,
   merchant_id: merchantId,
   ...more,
 });
 
 export const paymentOf = (id: string, merchantId: string, more: Partial<Payment> = {}): Payment => ({
-  ...examples.payment,
+  ...exampleOf(Payment),
   id,
   merchant_id: merchantId,
   ...more,
 });
 
 export const refundOf = (id: string, merchantId: string, more: Partial<Refund> = {}): Refund => ({
-  ...examples.refund,
+  ...exampleOf(Refund),
   id,
   merchant_id: merchantId,
   ...more,

@@ -1,5 +1,10 @@
 import { type AssetTable, payableStep, requirePayable } from '@cpg/assets';
-import { type CreateOrderCall, DEFAULT_EXPIRATION_MINUTES, toleranceBpsOf as toBps } from '@cpg/contracts';
+import {
+  type CreateOrderCall,
+  DEFAULT_EXPIRATION_MINUTES,
+  OrderDetails,
+  toleranceBpsOf as toBps,
+} from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
 import type { CallContext } from '@cpg/platform';
 import type { ProjectOrder } from '../commands/order-commands.ts';
@@ -53,36 +58,40 @@ export const orderCreation =
 const recordOrder = async (
   { order_id: orderId, merchant_id: merchantId, order, request_hash: requestHash }: CreateOrderCall,
   context: CallContext,
-  { handler, payablesOf, rates, rateLockMaxMinutes, toleranceBpsOf, assets, now }: CreateOrderOptions,
+  { handler, payablesOf, rates: market, rateLockMaxMinutes, toleranceBpsOf, assets, now }: CreateOrderOptions,
 ): Promise<ExistingOrder | null> => {
+  const {
+    items,
+    enable_rails: rails,
+    payment_currency: currency,
+    capabilities,
+    expiration_minutes: expirationMinutes = DEFAULT_EXPIRATION_MINUTES,
+    underpayment_tolerance_percent: percent,
+    ...details
+  } = order;
   const at = now();
-  const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
-  const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
-  const percent = order.underpayment_tolerance_percent;
+  const identity = { orderId, merchantId, currency, rails };
   const toleranceBps = percent === undefined ? await toleranceBpsOf(merchantId) : toBps(percent);
   const expiresAt = plusMinutes(at, expirationMinutes);
   // Without renewal the rates stay locked until the deadline: nothing else could end them.
-  const renews = order.capabilities.expiration_auto_renewal;
+  const renews = capabilities.expiration_auto_renewal;
   const ratesExpireAt = renews ? earlierOf(expiresAt, plusMinutes(at, rateLockMaxMinutes)) : expiresAt;
-  const stepMinor = payableStep(assets, identity.currency);
+  const stepMinor = payableStep(assets, currency);
   const lock = { now: at, expiresAt: ratesExpireAt, stepMinor };
-  const quoted = await quoteItems(rates, order.items, identity.currency, lock);
-  if (identity.rails.includes('crypto_deposit')) requirePayable(assets, identity.currency, quoted.pricedMinor);
+  const quoted = await quoteItems(market, items, currency, lock);
+  if (rails.includes('crypto_deposit')) requirePayable(assets, currency, quoted.pricedMinor);
   const payables = await payablesOf({ ...identity, totalMinor: quoted.pricedMinor }, context);
   const command: OrderCommand = {
     type: 'CreateOrder',
     ...identity,
-    externalReferenceId: order.external_reference_id,
-    items: order.items,
-    capabilities: order.capabilities,
+    ...OrderDetails.toRecorded(details),
+    items,
+    capabilities,
     rates: quoted.rates,
     totalMinor: quoted.pricedMinor,
     toleranceBps,
     expirationMinutes,
     ...(ratesExpireAt < expiresAt && { ratesExpireAt }),
-    ...(order.metadata && { metadata: order.metadata }),
-    ...(order.return_url !== undefined && { returnUrl: order.return_url }),
-    ...(order.cancel_url !== undefined && { cancelUrl: order.cancel_url }),
     ...(payables && { instructions: payables.instructions }),
     at,
   };

@@ -4,16 +4,16 @@ import type {
   Item,
   Metadata,
   OfferedPayment,
+  OrderDetails,
   PaymentCurrency,
   PaymentRail,
   Rates,
 } from '@cpg/contracts';
 
-export type CreateOrder = {
+export type CreateOrder = OrderDetails & {
   readonly type: 'CreateOrder';
   readonly orderId: string;
   readonly merchantId: string;
-  readonly externalReferenceId: string;
   readonly items: Item[];
   readonly rails: PaymentRail[];
   readonly currency: PaymentCurrency;
@@ -25,9 +25,6 @@ export type CreateOrder = {
   readonly expirationMinutes: number;
   /** Until when the rates are locked. By default, the deadline. */
   readonly ratesExpireAt?: string | undefined;
-  readonly metadata?: Metadata | undefined;
-  readonly returnUrl?: string | undefined;
-  readonly cancelUrl?: string | undefined;
   /** Absent while a provider is slow: `InstructOrder` adds them later. */
   readonly instructions?: AssignedInstruction[] | undefined;
   readonly at: Date;

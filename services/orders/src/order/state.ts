@@ -3,7 +3,7 @@ import {
   type AssignedInstruction,
   type Capabilities,
   type Item,
-  type Metadata,
+  type OrderDetails,
   type OrderStatus,
   type PaymentCurrency,
   type PaymentRail,
@@ -13,12 +13,11 @@ import {
   sightingOf,
 } from '@cpg/contracts';
 
-export interface ExistingOrder {
+export interface ExistingOrder extends Readonly<OrderDetails> {
   readonly status: OrderStatus;
   readonly statusReason: string;
   readonly orderId: string;
   readonly merchantId: string;
-  readonly externalReferenceId: string;
   readonly items: readonly Item[];
   readonly rails: readonly PaymentRail[];
   readonly currency: PaymentCurrency;
@@ -52,9 +51,6 @@ export interface ExistingOrder {
   readonly renewals: number;
   /** Number of updates and time advances. `MAX_CHANGES` limits it. */
   readonly changes: number;
-  readonly metadata?: Metadata | undefined;
-  readonly returnUrl?: string | undefined;
-  readonly cancelUrl?: string | undefined;
   readonly createdAt: string;
   /** The latest `at` of all events. The events of one command share it; no other command has the same. */
   readonly updatedAt: string;

@@ -4,9 +4,12 @@ import {
   type AssignedInstruction,
   type DepositInstruction,
   fromMinor,
+  OrderDetails,
   type Order as OrderResource,
   paymentView,
+  type Rendered,
   toUnits,
+  withoutUndefined,
 } from '@cpg/contracts';
 import { roundedUp } from './pricing.ts';
 import {
@@ -30,9 +33,8 @@ export const orderView = (order: ExistingOrder): OrderResource => {
   const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   const shortfall = shortfallMinor(order);
   const dueBack = dueBackMinor(order);
-  return {
+  const rendered: Rendered<OrderResource, typeof OrderDetails.shown> = {
     id: order.orderId,
-    external_reference_id: order.externalReferenceId,
     merchant_id: order.merchantId,
     items: [...order.items],
     payments: order.payments.map(paymentView),
@@ -40,21 +42,19 @@ export const orderView = (order: ExistingOrder): OrderResource => {
     status_reason: order.statusReason,
     total_amount: fromMinor(order.totalMinor, order.currency),
     remaining_amount: fromMinor(remainingMinor(order), order.currency),
-    ...(shortfall > 0n && { shortfall_amount: fromMinor(shortfall, order.currency) }),
-    ...(dueBack > 0n && { due_back_amount: fromMinor(dueBack, order.currency) }),
-    ...(order.toleranceBps > 0 && { underpayment_tolerance_percent: order.toleranceBps / 100 }),
+    shortfall_amount: shortfall > 0n ? fromMinor(shortfall, order.currency) : undefined,
+    due_back_amount: dueBack > 0n ? fromMinor(dueBack, order.currency) : undefined,
+    underpayment_tolerance_percent: order.toleranceBps > 0 ? order.toleranceBps / 100 : undefined,
     currency: order.currency,
     rates: order.rates,
     capabilities: order.capabilities,
     deposit_instructions: order.instructions.map((instruction) => instructionView(instruction, order)),
-    ...(reference && { payment_reference: reference }),
+    payment_reference: reference,
     expiration_date: order.expiresAt,
-    ...(order.returnUrl !== undefined && { return_url: order.returnUrl }),
-    ...(order.cancelUrl !== undefined && { cancel_url: order.cancelUrl }),
-    ...(order.metadata && { metadata: order.metadata }),
     created_at: order.createdAt,
     updated_at: order.updatedAt,
   };
+  return withoutUndefined({ ...rendered, ...OrderDetails.toShown(order) }) as OrderResource;
 };
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {

@@ -8,7 +8,6 @@ import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
 import { CONTEXT, MERCHANT, until } from '../testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { booksCheck, startBooksCheck } from './books-check.ts';
-import { orderStreamOf } from './books.ts';
 import { verifyBooks } from './compare-streams.ts';
 
 const AMOUNT = 10_000_000n;

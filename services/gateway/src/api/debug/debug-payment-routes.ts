@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import {
   AmountDto,
   AppError,
+  EXAMPLE_IDS,
   Order,
   OrderId,
   PaymentCurrency,
   PaymentId,
   PaymentRail,
   requestText,
+  withExample,
 } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import { parsePositiveAmount } from '@cpg/platform';
@@ -22,31 +24,37 @@ import { callContext } from '../../door/request.ts';
 import { requireOwner, requireOwnerOfOrder } from './ownership.ts';
 import { NoBody, pathId } from '../parameters.ts';
 
-export const RegisterPaymentBody = z.strictObject({
-  order_id: requestText(0, 256).describe('The order that is paid.'),
-  payment_rail: PaymentRail.describe('How it is paid. The order must have this rail.'),
-  amount: AmountDto.describe('The amount that is paid.'),
-  currency: PaymentCurrency.describe('The currency.'),
-  txHash: requestText(1, 256)
-    .optional()
-    .describe(
-      'Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default.',
-    ),
-  outcome: z
-    .enum(['confirmed', 'pending', 'failed'])
-    .optional()
-    .describe(
-      '`confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it.',
-    ),
-});
+export const RegisterPaymentBody = withExample(
+  z.strictObject({
+    order_id: requestText(0, 256).describe('The order that is paid.'),
+    payment_rail: PaymentRail.describe('How it is paid. The order must have this rail.'),
+    amount: AmountDto.describe('The amount that is paid.'),
+    currency: PaymentCurrency.describe('The currency.'),
+    txHash: requestText(1, 256)
+      .optional()
+      .describe(
+        'Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default.',
+      ),
+    outcome: z
+      .enum(['confirmed', 'pending', 'failed'])
+      .optional()
+      .describe(
+        '`confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it.',
+      ),
+  }),
+  { order_id: EXAMPLE_IDS.order, payment_rail: 'crypto_deposit', amount: '52.4722', currency: 'USDC' },
+);
 
-export const FailPaymentBody = z.strictObject({
-  reason: requestText(1, 256)
-    .optional()
-    .describe(
-      'The value for `failure_reason`. By default, `dropped` for a received payment and `reorg` for an applied one.',
-    ),
-});
+export const FailPaymentBody = withExample(
+  z.strictObject({
+    reason: requestText(1, 256)
+      .optional()
+      .describe(
+        'The value for `failure_reason`. By default, `dropped` for a received payment and `reorg` for an applied one.',
+      ),
+  }),
+  { reason: 'reorg' },
+);
 
 const params = pathId('payment', 'pay');
 const tags = ['Sandbox'];

@@ -1,11 +1,13 @@
 import {
   AdvanceTimeCall,
+  EXAMPLE_IDS,
   Order,
   OrderId,
   requestText,
   TestDelivery,
   WebhookEventType,
   WebhookId,
+  withExample,
 } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -20,12 +22,15 @@ import { requireOwner, requireOwnerOfOrder } from './ownership.ts';
 import { debugPaymentRoutes } from './debug-payment-routes.ts';
 import { pathId } from '../parameters.ts';
 
-export const TestWebhookBody = z.strictObject({
-  webhook_id: requestText(0, 256).describe('The webhook: `whk_` and a ULID.'),
-  event_type: WebhookEventType.describe('The type of the event.'),
-});
+export const TestWebhookBody = withExample(
+  z.strictObject({
+    webhook_id: requestText(0, 256).describe('The webhook: `whk_` and a ULID.'),
+    event_type: WebhookEventType.describe('The type of the event.'),
+  }),
+  { webhook_id: EXAMPLE_IDS.webhook, event_type: 'order:paid' },
+);
 
-export const AdvanceTimeBody = z.strictObject(AdvanceTimeCall.shape);
+export const AdvanceTimeBody = withExample(z.strictObject(AdvanceTimeCall.shape), { minutes: 61 });
 
 const tags = ['Sandbox'];
 

@@ -1,13 +1,13 @@
+import { samplePayloadOf } from '@cpg/contracts';
 import { newUlid } from '@cpg/platform';
 import { ulid } from 'ulid';
 import type { Scope } from '../../door/keys/scopes.ts';
-import { payloadOf } from '../../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
 
 const EVENTS = ['order:paid', 'payment:applied'];
 const DAY = '2026-01-31';
-const payload = payloadOf('payment:applied');
+const payload = samplePayloadOf('payment:applied');
 
 let gateway: TestGateway;
 let shop: TestMerchant;

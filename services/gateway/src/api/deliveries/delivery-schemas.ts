@@ -7,6 +7,7 @@ import {
   requestText,
   WebhookEvents,
   WebhookEventType,
+  withExample,
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { Instant, ListQuery, RangeStart, wholeNumber } from '../lists/list-query.ts';
@@ -26,18 +27,21 @@ const DeliveryQuery = z.strictObject({
   cursor: requestText(1, 64).optional().describe('Returns the attempts after the response with this `next_cursor`.'),
 });
 
-export const ReplayWebhookBody = z
-  .strictObject({
-    from_date: RangeStart.describe('Replay events that happened at or after this time.'),
-    to_date: Instant.describe('Replay events that happened at or before this time.'),
-    event_types: WebhookEvents.optional().describe(
-      'Event types to replay. By default, all types that the webhook is subscribed to.',
-    ),
-  })
-  .refine(({ from_date, to_date }) => from_date <= to_date, {
-    path: ['to_date'],
-    error: 'must not be before from_date',
-  });
+export const ReplayWebhookBody = withExample(
+  z
+    .strictObject({
+      from_date: RangeStart.describe('Replay events that happened at or after this time.'),
+      to_date: Instant.describe('Replay events that happened at or before this time.'),
+      event_types: WebhookEvents.optional().describe(
+        'Event types to replay. By default, all types that the webhook is subscribed to.',
+      ),
+    })
+    .refine(({ from_date, to_date }) => from_date <= to_date, {
+      path: ['to_date'],
+      error: 'must not be before from_date',
+    }),
+  { from_date: '2026-01-31T00:00:00Z', to_date: '2026-02-01T00:00:00Z' },
+);
 
 const webhookParams = pathId('webhook', 'whk');
 const deliveryParams = webhookParams.extend({

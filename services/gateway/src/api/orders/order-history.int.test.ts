@@ -1,6 +1,5 @@
-import { HistoryEntry, type Order, type RecordedEntry } from '@cpg/contracts';
+import { exampleOf, HistoryEntry, type Order, type RecordedEntry } from '@cpg/contracts';
 import { newUlid } from '@cpg/platform';
-import { historyEntry } from '../../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { orderOf, ordersResponse, projectOrder } from '../../testing/jest-resources.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
@@ -31,7 +30,7 @@ test('the history and past states of an order are visible to its merchant only',
 });
 
 test('merges the histories of orders and payments up to the position that both have reached', async () => {
-  const { order_id: _, ...entryOfApi } = historyEntry;
+  const { order_id: _, ...entryOfApi } = exampleOf(HistoryEntry);
   const entry = (n: number) => ({
     ...entryOfApi,
     stream: `order-${order.id}`,
@@ -63,7 +62,7 @@ test('shows the events in the form of the API, each amount in the currency of it
      values ($1, $2, $3, 'applied', 'BTC', 'crypto_deposit', now(), 0)`,
     [beyondLimit, reader.id, order.id],
   );
-  const { order_id: _, ...entryOfApi } = historyEntry;
+  const { order_id: _, ...entryOfApi } = exampleOf(HistoryEntry);
   const at = entryOfApi.at;
   const page = (stream: string, type: string, data: object) => ({
     status: 200,

@@ -7,6 +7,7 @@ import {
   PaymentRail,
   PaymentStatus,
   requestText,
+  withExample,
 } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -28,12 +29,15 @@ const PaymentListQuery = z.strictObject({
   order_id: requestText().optional().describe('Only payments of this order.'),
 });
 
-export const RefundPaymentBody = z.strictObject({
-  amount: AmountDto.optional().describe(
-    'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
-  ),
-  reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
-});
+export const RefundPaymentBody = withExample(
+  z.strictObject({
+    amount: AmountDto.optional().describe(
+      'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
+    ),
+    reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+  }),
+  { amount: '10.5', reason: 'one dish was not served' },
+);
 
 const tags = ['Payments'];
 

@@ -1,27 +1,42 @@
-import { CreateWebhookDto, pageOf, UpdateWebhookDto, Webhook, WebhookId } from '@cpg/contracts';
+import {
+  CreateWebhookDto,
+  EXAMPLE_IDS,
+  exampleOf,
+  pageOf,
+  UpdateWebhookDto,
+  Webhook,
+  WebhookId,
+  withExample,
+} from '@cpg/contracts';
 import { z } from 'zod';
 import { ListQuery } from '../lists/list-query.ts';
 import { NoBody, pathId } from '../parameters.ts';
 
 export const WebhookPage = pageOf(Webhook);
 
-export const WebhookCreated = Webhook.extend({
-  secret: z
-    .string()
-    .describe('The signing secret: `whsec_` and the key in base64. Only this response contains it, so store it now.'),
-});
+export const WebhookCreated = withExample(
+  Webhook.extend({
+    secret: z
+      .string()
+      .describe('The signing secret: `whsec_` and the key in base64. Only this response contains it, so store it now.'),
+  }),
+  { ...exampleOf(Webhook), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=' },
+);
 
 export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
   url: z
     .never({ error: 'cannot be changed: delete the webhook and create another for the new URL' })
     .optional()
     .describe('Cannot be changed.'),
-}).meta({ minProperties: 1 });
+}).meta({ minProperties: 1, example: { is_enabled: true } });
 
-export const WebhookDeletion = z.object({
-  id: WebhookId.describe('The webhook that was deleted.'),
-  deleted: z.literal(true).describe('Always `true`.'),
-});
+export const WebhookDeletion = withExample(
+  z.object({
+    id: WebhookId.describe('The webhook that was deleted.'),
+    deleted: z.literal(true).describe('Always `true`.'),
+  }),
+  { id: EXAMPLE_IDS.webhook, deleted: true },
+);
 
 const params = pathId('webhook', 'whk');
 const tags = ['Webhooks'];

@@ -1,11 +1,10 @@
-import { AppError, type Order, type Payment } from '@cpg/contracts';
-import * as examples from '../../openapi/examples.ts';
+import { AppError, exampleOf, Order, Payment } from '@cpg/contracts';
 import { ADVANCE_MINUTES, possibleActions, runSandboxAction, type SandboxAction } from './actions.ts';
 
 const NOW = new Date('2026-01-31T12:15:30.000Z');
 const context = { actor: 'debug', requestId: 'req_1', correlationId: 'req_1' };
-const received: Payment = { ...examples.payment, status: 'received' };
-const order = (changes: Partial<Order> = {}): Order => ({ ...examples.order, ...changes });
+const received: Payment = { ...exampleOf(Payment), status: 'received' };
+const order = (changes: Partial<Order> = {}): Order => ({ ...exampleOf(Order), ...changes });
 
 /** Runs an action and returns the calls that it made. */
 const callsOf = async (action: SandboxAction, of: Order, refusal?: AppError) => {
@@ -23,7 +22,7 @@ const callsOf = async (action: SandboxAction, of: Order, refusal?: AppError) => 
 };
 
 const payment = (amount: string, confirmed: boolean) => ({
-  order_id: examples.order.id,
+  order_id: exampleOf(Order).id,
   rail: 'crypto_deposit',
   provider_id: expect.stringMatching(/^debug_[\da-f]{32}$/),
   amount,
@@ -47,15 +46,15 @@ test('the smallest amount can be paid in part and too much', async () => {
 
 test('late money arrives after the deadline', async () =>
   expect(await callsOf('pay-late', order())).toEqual([
-    ['advance', examples.order.id, { minutes: 45 }],
+    ['advance', exampleOf(Order).id, { minutes: 45 }],
     ['register', payment('52.472200', true)],
   ]));
 
 test('the clock moves by some minutes, or to the deadline', async () => {
-  expect(await callsOf('advance', order())).toEqual([['advance', examples.order.id, { minutes: ADVANCE_MINUTES }]]);
-  expect(await callsOf('expire', order())).toEqual([['advance', examples.order.id, { minutes: 45 }]]);
+  expect(await callsOf('advance', order())).toEqual([['advance', exampleOf(Order).id, { minutes: ADVANCE_MINUTES }]]);
+  expect(await callsOf('expire', order())).toEqual([['advance', exampleOf(Order).id, { minutes: 45 }]]);
   const past = order({ expiration_date: '2026-01-31T12:00:00.000Z' });
-  expect(await callsOf('expire', past)).toEqual([['advance', examples.order.id, { minutes: 1 }]]);
+  expect(await callsOf('expire', past)).toEqual([['advance', exampleOf(Order).id, { minutes: 1 }]]);
 });
 
 test('every payment that was seen is confirmed; the newest one fails', async () => {
@@ -71,7 +70,7 @@ test.each<[Partial<Order>, SandboxAction[]]>([
   [{}, ['pay-all', 'pay-part', 'pay-more', 'pay-late', 'advance', 'expire']],
   [{ payments: [received] }, ['pay-all', 'pay-part', 'pay-more', 'pay-late', 'confirm', 'fail', 'advance', 'expire']],
   [{ status: 'initialized' }, []],
-  [{ status: 'paid', payments: [examples.payment] }, ['fail']],
+  [{ status: 'paid', payments: [exampleOf(Payment)] }, ['fail']],
   [{ status: 'reversed', payments: [{ ...received, status: 'failed' }] }, ['pay-all', 'pay-part', 'pay-more']],
   [{ status: 'expired' }, []],
   [{ status: 'canceled', payments: [received] }, ['confirm', 'fail']],

@@ -1,7 +1,9 @@
-import { payment } from '../../openapi/examples.ts';
+import { exampleOf, Payment } from '@cpg/contracts';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { paymentPages } from '../../testing/jest-pages.ts';
 import type { TestWallet } from './test-wallet.ts';
+
+const payment = exampleOf(Payment);
 
 const NOW = new Date('2026-01-31T12:10:00.000Z');
 

@@ -1,5 +1,4 @@
-import { fromMinor, type Order, type PageDeposit, type Payment, toMinor } from '@cpg/contracts';
-import * as examples from '../../openapi/examples.ts';
+import { exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
 import type { ShownOrder } from '../state/checkout.ts';
 import type { Sighting } from '../state/payer-payments.ts';
 
@@ -24,7 +23,7 @@ export const deposit = (more: Partial<PageDeposit> = {}): PageDeposit => ({
 
 /** A payment on the chain of `deposit`. */
 export const payment = (more: Partial<Payment> = {}): Payment => {
-  const { applied_amount: _, ...rest } = examples.payment;
+  const { applied_amount: _, ...rest } = exampleOf(Payment);
   const { status = 'received', paid_amount = '52.472200' } = more;
   return {
     ...rest,
@@ -45,7 +44,7 @@ export interface Given extends Partial<Order> {
 
 /** The example order of 52.4722 USDC with changes. */
 export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: Given = {}): ShownOrder => {
-  const given: Order = { ...examples.order, ...more };
+  const given: Order = { ...exampleOf(Order), ...more };
   const amount = missingOf(given, deposits);
   const deposit_instructions = given.deposit_instructions.map((instruction) => ({ ...instruction, amount }));
   const order: Order = { ...given, deposit_instructions, ...more };
@@ -74,6 +73,6 @@ const missingOf = ({ remaining_amount, currency, payments }: Order, deposits: re
 };
 
 export const capabilities = (more: Partial<Order['capabilities']>): Order['capabilities'] => ({
-  ...examples.order.capabilities,
+  ...exampleOf(Order).capabilities,
   ...more,
 });
