@@ -125,7 +125,7 @@ export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 /** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed
  *  it after it was applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default
  *  reason is `dropped` or `reorg`. */
-export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
+export const FailureCall = z.object({ failure_reason: z.string().optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
 /** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left.
@@ -137,7 +137,7 @@ export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
   amount: AmountDto.optional(),
-  reason: z.string().min(1).max(256).optional(),
+  reason: z.string().optional(),
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 
