@@ -8,12 +8,10 @@ import { firstPaint } from './bench/pay-page/first-paint.ts';
 import { openPages } from './bench/pay-page/open-pages.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
-import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
 import { measureDrains } from './bench/webhooks/drain.ts';
 import { latency } from './bench/webhooks/latency.ts';
-import { neighbours } from './bench/webhooks/neighbours.ts';
 
-/** Each suite starts its own stack and measures a baseline of the machine in the same run. */
+/** Each suite starts its own stack. */
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   lists,
@@ -24,8 +22,6 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   'pay-page-open': openPages,
   'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
-  'webhooks-neighbours': neighbours,
-  'webhooks-death': killedDispatcher,
   soak,
 };
 /** The suite of a name, or the suites whose names begin with it. */

@@ -3,9 +3,9 @@ import { type BrokerProcess, NoApacheKafka, startApacheKafka } from '@cpg/embedd
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { startStack } from '../harness/stack.ts';
+import { durableInserts } from './durable-inserts.ts';
 import { type RelayLatency, relayLatency } from './relay.ts';
-import { durableInsert } from './baselines.ts';
-import { ms, type Row } from './report.ts';
+import { atLeast, both, rate, type Row } from './report.ts';
 import { sustained } from './timings.ts';
 
 const WRITERS = 32;
@@ -20,9 +20,9 @@ export const engines = async (): Promise<Row[]> => {
   const stack = await startStack();
   try {
     console.log(`baseline: durable inserts by ${WRITERS} connections`);
-    const insert = await durableInsert(stack, WRITERS);
+    const insert = await durableInserts(stack, WRITERS);
     const inserts = (perSecond: number) => ({
-      text: `pg inserts ${Math.round(insert.many.perSecond)}/s`,
+      text: `pg inserts ${rate(insert.many.perSecond)}`,
       ratio: perSecond / insert.many.perSecond,
     });
     console.log('EventStoreDB');
@@ -35,17 +35,17 @@ export const engines = async (): Promise<Row[]> => {
     return [
       {
         measure: `EventStoreDB: durable appends of one event, ${WRITERS} writers`,
-        ...atLeast(store.appends.perSecond, 4_000),
+        ...reached(store.appends.perSecond, 4_000),
         baseline: inserts(store.appends.perSecond),
       },
-      { measure: 'their latency, median and p99', measured: `${ms(store.appends.median)}, ${ms(store.appends.p99)}` },
-      { measure: 'EventStoreDB: $all, catching up', ...atLeast(store.caughtUpPerSecond, 10_000) },
+      { measure: 'their latency, median and p99', measured: both(store.appends) },
+      { measure: 'EventStoreDB: $all, catching up', ...reached(store.caughtUpPerSecond, 10_000) },
       {
         measure: `Kafka: 1-KB messages in, batches of ${BATCH}`,
-        ...atLeast(kafka.producedPerSecond, 20_000),
+        ...reached(kafka.producedPerSecond, 20_000),
         baseline: inserts(kafka.producedPerSecond),
       },
-      { measure: 'Kafka: 1-KB messages out', ...atLeast(kafka.consumedPerSecond, 20_000) },
+      { measure: 'Kafka: 1-KB messages out', ...reached(kafka.consumedPerSecond, 20_000) },
       ...relayRows('the embedded Kafka', embedded),
       ...relayRows('Apache Kafka', apache),
     ];
@@ -57,15 +57,11 @@ export const engines = async (): Promise<Row[]> => {
 const relayRows = (name: string, latency: RelayLatency | string): Row[] => {
   if (typeof latency === 'string') return [{ measure: `relay on ${name}`, measured: latency }];
   const { single, loaded } = latency;
-  const perSecond = `${Math.round(loaded.perSecond)}/s`;
   return [
-    {
-      measure: `relay on ${name}: append to message, median and p99`,
-      measured: `${ms(single.median)}, ${ms(single.p99)}`,
-    },
+    { measure: `relay on ${name}: append to message, median and p99`, measured: both(single) },
     {
       measure: 'the same with 16 writers: events, median and p99',
-      measured: `${perSecond}, ${ms(loaded.median)}, ${ms(loaded.p99)}`,
+      measured: `${rate(loaded.perSecond)}, ${both(loaded)}`,
     },
   ];
 };
@@ -86,9 +82,9 @@ const onApacheKafka = async <T>(work: (brokers: string) => Promise<T>): Promise<
   }
 };
 
-const atLeast = (perSecond: number, goal: number) => ({
-  measured: `${Math.round(perSecond)}/s`,
-  goal: { text: `>= ${goal}/s`, met: perSecond >= goal },
+const reached = (perSecond: number, goal: number) => ({
+  measured: rate(perSecond),
+  goal: atLeast(perSecond, goal, '/s'),
 });
 
 const eventStore = async (url: string) => {

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { Pool } from 'undici';
 import { startStack } from '../harness/stack.ts';
-import { bareBytes, type BareBytes } from './lists/bare-bytes.ts';
 import { type ListRequest, listRequests, pagesOf } from './lists/requests.ts';
 import { type Seeded, type SeededShop, seedLists } from './lists/seed.ts';
 import { atMost, ms, type Row } from './report.ts';
@@ -22,7 +21,6 @@ export const lists = async (): Promise<Row[]> => {
   const stack = await startStack();
   const db = new pg.Client({ connectionString: stack.databaseUrl });
   const http = new Pool(stack.baseUrl, { connections: 1, pipelining: 1 });
-  const bare = await bareBytes();
   try {
     await db.connect();
     console.log(`${ROWS} orders, payments and deliveries`);
@@ -32,10 +30,10 @@ export const lists = async (): Promise<Row[]> => {
       [10, seeded.large],
       [100, seeded.medium],
     ] as const)
-      rows.push(...(await measureShop({ http, bare }, shop, `${Math.round(ROWS / share)} of ${ROWS}`, seeded)));
+      rows.push(...(await measureShop(http, shop, `${Math.round(ROWS / share)} of ${ROWS}`, seeded)));
     return rows;
   } finally {
-    await Promise.all([http.close(), bare.close(), db.end()]);
+    await Promise.all([http.close(), db.end()]);
     await stack.stop();
   }
 };
@@ -46,12 +44,7 @@ interface Measured extends ListRequest {
   readonly byIdMs: number;
 }
 
-const measureShop = async (
-  { http, bare }: { http: Pool; bare: BareBytes },
-  shop: SeededShop,
-  share: string,
-  seeded: Seeded,
-): Promise<Row[]> => {
+const measureShop = async (http: Pool, shop: SeededShop, share: string, seeded: Seeded): Promise<Row[]> => {
   console.log(`a merchant with ${share}`);
   const itemOf = new Map<string, string>();
   const measure = async (request: ListRequest & { page: number }, turns: number): Promise<Measured> => {
@@ -76,10 +69,7 @@ const measureShop = async (
       const of = measured.filter((one) => one.list === list && one.limit === limit);
       const again: Measured[] = [];
       for (const one of slowestFirst(of).slice(0, SLOWEST)) again.push(await measure(one, TURNS_OF_SLOWEST));
-      const worst = slowestFirst(again)[0]!;
-      await bare.put(await read(http, `${worst.path}&page=${worst.page}`, worst.apiKey));
-      const [bytesMs] = await inTurns(TURNS_OF_SLOWEST, [bare.read], WARM_UP);
-      rows.push(rowOf({ ...worst, bytesMs: bytesMs! }, share, of));
+      rows.push(rowOf(slowestFirst(again)[0]!, share, of));
     }
   return rows;
 };
@@ -89,7 +79,7 @@ const ratioOf = ({ medianMs, byIdMs }: Measured): number => medianMs / byIdMs;
 const slowestFirst = (measured: readonly Measured[]): Measured[] =>
   [...measured].sort((a, b) => ratioOf(b) - ratioOf(a));
 
-const rowOf = (worst: Measured & { bytesMs: number }, share: string, all: readonly Measured[]): Row => {
+const rowOf = (worst: Measured, share: string, all: readonly Measured[]): Row => {
   const ratios = all.map(ratioOf).sort((a, b) => a - b);
   console.log(
     `x ${ratioOf(worst).toFixed(2)}, median ${ratios[ratios.length >> 1]!.toFixed(2)}, worst of ${all.length}: ${worst.path}&page=${worst.page}`,
@@ -98,7 +88,7 @@ const rowOf = (worst: Measured & { bytesMs: number }, share: string, all: readon
     measure: `${share}: ${worst.list}, ${worst.limit} a page, the slowest of ${all.length}`,
     measured: ms(worst.medianMs),
     goal: atMost(ratioOf(worst), MAX_RATIO, ' x'),
-    baseline: { text: `read by id ${ms(worst.byIdMs)}, bytes alone ${ms(worst.bytesMs)}`, ratio: ratioOf(worst) },
+    baseline: { text: `read by id ${ms(worst.byIdMs)}`, ratio: ratioOf(worst) },
   };
 };
 

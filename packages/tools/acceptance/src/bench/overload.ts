@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openShop } from '../harness/merchants.ts';
 import { startStack } from '../harness/stack.ts';
-import { atLeast, atMost, ms, type Row } from './report.ts';
+import { atLeast, atMost, both, ms, rate, type Row } from './report.ts';
 import type { Answer, Load, LoadResult } from './overload/generator.ts';
-import { type Timings, timingsOf } from './timings.ts';
+import { timingsOf } from './timings.ts';
 
 const GENERATOR = fileURLToPath(new URL('./overload/generator.js', import.meta.url));
 const MERCHANTS = 4;
@@ -40,8 +40,8 @@ export const overload = async (): Promise<Row[]> => {
     const normal = { ...common, perSecond: capacity * NORMAL_PART };
 
     const rows = [
-      row('capacity, orders per second', `${Math.round(capacity)}/s`),
-      row('its latency, median and p99', both(timingsOf(taken(full)))),
+      row('capacity, orders per second', rate(capacity)),
+      row('its latency, median and p99', both(timingsOf(accepted(full)))),
     ];
     for (const factor of FACTORS) {
       console.log(`${factor} times the capacity for ${OVERLOAD_MS / 1_000} s`);
@@ -64,14 +64,14 @@ const rowsOf = (
   { before, over, after }: Record<'before' | 'over' | 'after', LoadResult>,
 ): Row[] => {
   const goodput = perSecond(over) / capacity;
-  const accepted = timingsOf(taken(over));
+  const latency = timingsOf(accepted(over));
   const refused = over.answers.filter(isRefused).map(({ tookMs }) => tookMs);
-  const failed = over.answers.length - refused.length - taken(over).length;
+  const failed = over.answers.length - refused.length - accepted(over).length;
   const late = timingsOf(over.answers.map(({ lateMs }) => lateMs));
-  const [normal, again] = [timingsOf(taken(before)), timingsOf(taken(after))];
+  const [normal, again] = [timingsOf(accepted(before)), timingsOf(accepted(after))];
   return [
     row(`at ${factor} times: goodput`, `${Math.round(goodput * 100)} %`, atLeast(goodput * 100, 90, ' %')),
-    row('  taken, median and p99', both(accepted), atMost(accepted.p99, 1_000, ' ms')),
+    row('  accepted, median and p99', both(latency), atMost(latency.p99, 1_000, ' ms')),
     refused.length === 0
       ? row('  refused', 'none')
       : row(
@@ -79,7 +79,7 @@ const rowsOf = (
           both(timingsOf(refused)),
           atMost(timingsOf(refused).p99, 100, ' ms'),
         ),
-    row('  neither taken nor refused', String(failed), atMost(failed, 0, '')),
+    row('  neither accepted nor refused', String(failed), atMost(failed, 0, '')),
     row('  last answer after the load', ms(over.elapsedMs - OVERLOAD_MS)),
     row(
       '  generator: late at p99, CPUs',
@@ -88,8 +88,8 @@ const rowsOf = (
     row(`  at half the capacity before, median and p99`, both(normal)),
     row(
       `  the same ${RECOVERY_MS / 1_000} s after the load`,
-      `${both(again)}, ${after.answers.length - taken(after).length} not taken`,
-      atMost(after.answers.length - taken(after).length, 0, ' not taken'),
+      `${both(again)}, ${after.answers.length - accepted(after).length} not accepted`,
+      atMost(after.answers.length - accepted(after).length, 0, ' not accepted'),
     ),
   ];
 };
@@ -107,15 +107,10 @@ const startGenerator = () => {
   };
 };
 
-const isTaken = ({ status }: Answer): boolean => status === 201;
+const isAccepted = ({ status }: Answer): boolean => status === 201;
 const isRefused = ({ status }: Answer): boolean => status === 503 || status === 429;
-const taken = ({ answers }: LoadResult): number[] => answers.filter(isTaken).map(({ tookMs }) => tookMs);
-/** Orders per second until the last answer: what is taken after the end of a load counts with the time that it took. */
-const perSecond = (result: LoadResult): number => (taken(result).length * 1_000) / result.elapsedMs;
+const accepted = ({ answers }: LoadResult): number[] => answers.filter(isAccepted).map(({ tookMs }) => tookMs);
+/** Orders per second until the last answer: what is accepted after the end of a load counts with the time that it took. */
+const perSecond = (result: LoadResult): number => (accepted(result).length * 1_000) / result.elapsedMs;
 
-const row = (measure: string, measured: string, goal?: Row['goal']): Row => ({
-  measure,
-  measured,
-  ...(goal && { goal }),
-});
-const both = ({ median, p99 }: Timings): string => `${ms(median)}, ${ms(p99)}`;
+const row = (measure: string, measured: string, goal?: Row['goal']): Row => ({ measure, measured, goal });

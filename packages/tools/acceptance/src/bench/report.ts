@@ -7,7 +7,7 @@ export interface Goal {
 export interface Row {
   readonly measure: string;
   readonly measured: string;
-  readonly goal?: Goal;
+  readonly goal?: Goal | undefined;
   /** The baseline, and the ratio of the measured value to it. */
   readonly baseline?: { readonly text: string; readonly ratio: number };
 }
@@ -28,7 +28,7 @@ export const printReport = (rows: readonly Row[]): void => {
   const cells = rows.map(({ measure, measured, goal, baseline }) => [
     measure,
     measured,
-    goal ? `${goal.text} ${goal.met ? 'met' : 'MISSED'}` : '',
+    goal && measured !== NOT_AVAILABLE ? `${goal.text} ${goal.met ? 'met' : 'MISSED'}` : '',
     baseline?.text ?? '',
     baseline ? `x ${baseline.ratio.toPrecision(2)}` : '',
   ]);
@@ -43,5 +43,12 @@ export const printReport = (rows: readonly Row[]): void => {
     );
 };
 
-export const ms = (value: number): string => `${value.toPrecision(3)} ms`;
-export const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+const NOT_AVAILABLE = 'not available on this system';
+const orNotAvailable = (value: number, text: string): string => (Number.isNaN(value) ? NOT_AVAILABLE : text);
+
+export const ms = (value: number): string => orNotAvailable(value, `${value.toPrecision(3)} ms`);
+export const mib = (bytes: number): string => orNotAvailable(bytes, `${Math.round(bytes / 2 ** 20)} MiB`);
+export const rate = (perSecond: number): string => `${Math.round(perSecond)}/s`;
+/** Median and 99th percentile. */
+export const both = ({ median, p99 }: { readonly median: number; readonly p99: number }): string =>
+  `${ms(median)}, ${ms(p99)}`;

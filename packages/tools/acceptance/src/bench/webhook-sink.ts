@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Api } from '../harness/api.ts';
 
-/** Starts a merchant's endpoint that acknowledges each delivery and records when it first received each order. */
-export const startWebhookSink = async () => {
+/** Starts a merchant's endpoint for `order:created`. It acknowledges each delivery and records when it first received
+ *  each order. */
+export const startWebhookSink = async (api: Api) => {
   const receivedAtMs = new Map<string, number>();
   const server = createServer((request, response) => {
     const atMs = performance.now();
@@ -16,8 +18,10 @@ export const startWebhookSink = async () => {
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { id } = await api.createWebhook({ url, events: ['order:created'] });
+  await api.updateWebhook(id, { is_enabled: true });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     receivedAtMs,
     close: () => {
       server.closeAllConnections();

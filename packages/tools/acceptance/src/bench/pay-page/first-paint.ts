@@ -1,13 +1,15 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Page } from 'playwright-core';
 import type { Checkout } from '@cpg/contracts';
-import { orderBody } from '../../harness/order-bodies.ts';
-import { startStack } from '../../harness/stack.ts';
+import type { Browser, Page } from 'playwright-core';
+import { type Stack, startStack } from '../../harness/stack.ts';
 import { canTestInChromium, startChromium } from '../../pay-page/chromium.ts';
 import { firstPaintOf } from '../../pay-page/first-paint.ts';
+import { orderClient } from '../order-client.ts';
 import { atMost, ms, type Row } from '../report.ts';
 import { timingsOf } from '../timings.ts';
-import { withBareServer } from './bare-server.ts';
 
 const GOAL_MS = 100;
 const LOADS = 11;
@@ -19,42 +21,45 @@ const WINDOW_READY_MS = 500;
 const OPENINGS = ['from a link of a shop', 'again, with cached files', 'in a new tab'] as const;
 type Paints = Record<(typeof OPENINGS)[number], number>;
 
-/** Measures the first paint of a page with a QR code against the one of a page of one sentence. */
+/** Measures the first paint of a page with a QR code against the one of a shop's page of one sentence. */
 export const firstPaint = async (): Promise<Row[]> => {
   if (!canTestInChromium('first paints')) return [];
-  const { stop, baseUrl, apiKey } = await startStack();
+  const stack = await startStack();
+  const shop = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title><p>A bare page.'),
+  );
   try {
-    const url = await pageWithQrCode(baseUrl, apiKey);
-    const [bare, own] = await withBareServer('', (server) => paintsOf([`${server.url}/bare`, url], server.url));
-    return OPENINGS.map((opening) => rowOf(opening, own![opening], bare![opening]));
+    await once(shop.listen(0, '127.0.0.1'), 'listening');
+    const { port } = shop.address() as AddressInfo;
+    const [bare, own] = await paintsOf([`http://127.0.0.1:${port}/`, await pageWithQrCode(stack)], port);
+    return OPENINGS.map((opening) => ({
+      measure: `first contentful paint in Chromium, ${opening}`,
+      measured: ms(own![opening]),
+      goal: atMost(own![opening], GOAL_MS, ' ms'),
+      baseline: { text: `bare page ${ms(bare![opening])}`, ratio: own![opening] / bare![opening] },
+    }));
   } finally {
-    await stop();
+    shop.close();
+    await stack.stop();
   }
 };
 
-const rowOf = (opening: string, ownMs: number, bareMs: number): Row => ({
-  measure: `first contentful paint in Chromium, ${opening}`,
-  measured: ms(ownMs),
-  goal: atMost(ownMs, GOAL_MS, ' ms'),
-  baseline: { text: `bare page ${ms(bareMs)}`, ratio: ownMs / bareMs },
-});
-
-const pageWithQrCode = async (baseUrl: string, apiKey: string): Promise<string> => {
-  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-  const created = await fetch(`${baseUrl}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(orderBody()) });
-  const { payment_reference } = (await created.json()) as { payment_reference: string };
-  const url = `${baseUrl}/pay/${payment_reference}`;
+const pageWithQrCode = async (stack: Stack): Promise<string> => {
+  const orders = orderClient({ ...stack, connections: 1 });
+  const { payment_reference } = JSON.parse(await orders.createOrder()) as { payment_reference: string };
+  await orders.close();
+  const url = `${stack.baseUrl}/pay/${payment_reference}`;
   const { ways } = (await (await fetch(url, { headers: { accept: 'application/json' } })).json()) as Checkout;
   return `${url}?way=${ways[0]!.network}`;
 };
 
 /** The medians of each URL, in milliseconds. The URLs are loaded in turns. */
-const paintsOf = async (urls: readonly string[], shopUrl: string): Promise<Paints[]> => {
+const paintsOf = async (urls: readonly string[], shopPort: number): Promise<Paints[]> => {
   const browser = await startChromium();
   const paints = urls.map((): Paints[] => []);
   for (let n = -WARM_UPS; n < LOADS; n += 1)
     for (const [index, url] of urls.entries()) {
-      const measured = await paintsInTurn(browser, url, shopUrl);
+      const measured = await paintsInTurn(browser, url, shopPort);
       if (n >= 0) paints[index]!.push(measured);
     }
   await browser.close();
@@ -64,11 +69,10 @@ const paintsOf = async (urls: readonly string[], shopUrl: string): Promise<Paint
   });
 };
 
-const paintsInTurn = async (browser: Browser, url: string, shopUrl: string): Promise<Paints> => {
-  // Another name of this machine is another site, as a shop is.
-  const shop = shopUrl.replace('127.0.0.1', 'localhost');
+const paintsInTurn = async (browser: Browser, url: string, shopPort: number): Promise<Paints> => {
   const follow = async (page: Page) => {
-    await page.goto(`${shop}/bare`);
+    // Another name of this machine is another site, as a shop is.
+    await page.goto(`http://localhost:${shopPort}/`);
     await sleep(WINDOW_READY_MS);
     await Promise.all([page.waitForURL(url), page.evaluate(`location.assign(${JSON.stringify(url)})`)]);
     return firstPaintOf(page);

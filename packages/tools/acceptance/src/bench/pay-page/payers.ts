@@ -1,48 +1,44 @@
 import { request } from 'node:http';
 
-/** A process that keeps pages open and counts what they are told. */
+/** What a process of payers reports all the time: it keeps pages open and counts their changes. */
 export interface PayersMessage {
-  readonly begun: number;
-  readonly told: number;
-  /** `performance.now` plus `performance.timeOrigin` of the last change. */
-  readonly lastToldAtMs: number;
-  readonly refusals: number;
+  readonly opened: number;
+  readonly changed: number;
+  /** Of the last change, in Unix milliseconds. */
+  readonly lastChangeAtMs: number;
 }
 
 const OPENING_AT_A_TIME = 24;
 /** A gateway that is overloaded refuses a stream. A browser comes back too. */
-const AGAIN_AFTER_MS = 500;
+const RETRY_AFTER_MS = 500;
 const REPORT_EVERY_MS = 50;
 const CHANGED = 'event: changed';
 
-const counts = { begun: 0, told: 0, lastToldAtMs: 0, refusals: 0 };
+const counts = { opened: 0, changed: 0, lastChangeAtMs: 0 };
 
 /** Resolves once the first version has arrived. */
 const open = (url: string): Promise<void> =>
   new Promise((done) => {
-    let hasBegun = false;
-    const tryAgain = () => {
-      counts.refusals += 1;
-      setTimeout(() => void open(url).then(done), AGAIN_AFTER_MS);
-    };
+    let isOpen = false;
+    const retry = () => void setTimeout(() => void open(url).then(done), RETRY_AFTER_MS);
     request(url, { agent: false, headers: { accept: 'text/event-stream' } }, (response) => {
       if (response.statusCode !== 200) {
         response.resume();
-        return tryAgain();
+        return retry();
       }
       response.on('data', (chunk: Buffer) => {
         if (!chunk.includes(CHANGED)) return;
-        if (hasBegun) {
-          counts.told += 1;
-          counts.lastToldAtMs = performance.timeOrigin + performance.now();
+        if (isOpen) {
+          counts.changed += 1;
+          counts.lastChangeAtMs = performance.timeOrigin + performance.now();
           return;
         }
-        hasBegun = true;
-        counts.begun += 1;
+        isOpen = true;
+        counts.opened += 1;
         done();
       });
     })
-      .on('error', tryAgain)
+      .on('error', retry)
       .end();
   });
 

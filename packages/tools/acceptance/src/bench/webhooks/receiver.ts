@@ -1,41 +1,31 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The requests received since the last report. */
+/** The deliveries received since the last report. */
 export interface Received {
-  readonly requests: number;
   /** Distinct x-delivery-id. */
   readonly deliveries: number;
-  /** By x-idempotency-key: when the first request with the event arrived and when the event happened, in Unix
-   *  milliseconds. Excludes hanging endpoints. */
-  readonly events: readonly (readonly [string, { readonly receivedAt: number; readonly happenedAt: number }])[];
+  /** When the first delivery of each event arrived, in Unix milliseconds by x-idempotency-key. */
+  readonly events: readonly (readonly [event: string, atMs: number])[];
 }
 
-// Merchants' endpoints as their own process: /ok... answers at once, /slow... after 250 ms, /hang... never. Over IPC it
-// sends its port first, and then a report of the received requests for each message that it gets.
-let requests = 0;
+// Merchants' endpoints as their own process: /slow... answers after 250 ms, others at once. Over IPC it sends its port
+// first, and then a report for each message that it gets.
 const deliveries = new Set<string>();
-const events = new Map<string, { receivedAt: number; happenedAt: number }>();
+const events = new Map<string, number>();
 const server = createServer((request, response) => {
-  const { headers, url } = request;
-  request.resume();
-  if (url!.startsWith('/hang')) return;
-  requests += 1;
+  const { headers, url } = request.resume();
   deliveries.add(headers['x-delivery-id'] as string);
   const key = headers['x-idempotency-key'] as string;
-  if (!events.has(key))
-    events.set(key, {
-      receivedAt: performance.timeOrigin + performance.now(),
-      happenedAt: Number(headers['x-timestamp']),
-    });
-  if (url!.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 250);
-  else response.writeHead(204).end();
+  if (!events.has(key)) events.set(key, performance.timeOrigin + performance.now());
+  const answer = () => response.writeHead(204).end();
+  if (url!.startsWith('/slow')) setTimeout(answer, 250);
+  else answer();
 });
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
 process.on('message', () => {
-  const received: Received = { requests, deliveries: deliveries.size, events: [...events] };
+  const received: Received = { deliveries: deliveries.size, events: [...events] };
   process.send!(received);
-  requests = 0;
   deliveries.clear();
   events.clear();
 });
