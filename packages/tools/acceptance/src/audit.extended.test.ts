@@ -1,7 +1,7 @@
 import type { RecordedEntry } from '@cpg/contracts';
 import { admin, openShop, type Shop } from './harness/merchants.ts';
 import { entriesIn } from './harness/order-stream.ts';
-import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
+import { serviceAdmin, type ServiceName } from './harness/services.ts';
 import { purchase } from './harness/shoppers.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 

@@ -5,9 +5,9 @@ import pg from 'pg';
 import { admin, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { entriesIn, intactStreamsIn, linkedStreamsIn } from './harness/order-stream.ts';
-import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { serviceAdmin, type ServiceName } from './harness/services.ts';
 import { purchase } from './harness/shoppers.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 // For tests that start several processes of a command line.
 const SLOW = 120_000;

@@ -1,7 +1,7 @@
 import { evmAssetOf, pay } from '@cpg/local-chain';
 import { type Desk, openDesk } from './chains/desk.ts';
-import { chainOf, LOCAL_NETWORK } from './harness/local-chain.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { chainOf, LOCAL_NETWORK } from './harness/chains.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 const call = chainOf(stack);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onEachBitcoinNode } from './chains/on-bitcoin.ts';
+import { onEachBitcoinNode } from './chains/bitcoin-stack.ts';
 
 const DEMO = fileURLToPath(new URL('../dist/demo.js', import.meta.url));
 /** The variable that names the other node: the demo takes the one that is left. */

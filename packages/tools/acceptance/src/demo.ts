@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type { Order } from '@cpg/contracts';
 import { bitcoinNodeAdvice, foundBitcoinNode, payOnBitcoin } from './demo/on-bitcoin.ts';
-import { payOnChain } from './demo/on-chain.ts';
 import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
 import { createReport, type Report } from './demo/report.ts';
-import { createApi } from './harness/api.ts';
+import { type Api, createApi } from './harness/api.ts';
+import { chainOf } from './harness/chains.ts';
+import { orderBody } from './harness/order-bodies.ts';
 import { startReceiver } from './harness/receiver.ts';
-import { runningStack } from './harness/running-stack.ts';
-import type { StackFiles } from './harness/stack-files.ts';
+import { runningStack, type StackFiles } from './harness/stack-files.ts';
+import { payOrder } from './pay/pay-order.ts';
 
 /** The host of a URL, without credentials. */
 const hostOf = (address: string): string => new URL(address).host;
@@ -55,6 +57,21 @@ const demo = async (stack: StackFiles, report: Report): Promise<void> => {
     await Promise.all([api.close(), receiver.close()]);
   }
 };
+
+/** Pays an order on the chain of the stack, and reorganizes the chain under the payment. */
+const payOnChain = async (stack: StackFiles, api: Api, report: Report, reference: string): Promise<void> => {
+  const call = chainOf(stack);
+  if (!call) return report.line('skipped: the stack runs no chain');
+  const order = await api.createOrder(
+    orderBody({ external_reference_id: reference, payment_currency: 'USDC', metadata: { demo: true } }),
+  );
+  report.line(`${order.id}  ${order.total_amount} USDC, paid on chain before a reorganization`);
+  const options = { orderId: order.id, amount: undefined, token: undefined, times: 1, reorg: 'again' } as const;
+  const paid = await payOrder({ api, call, print: (text) => report.line(text) }, options);
+  report.equal('the payment pays the order, and survives', stateOf(paid), ['paid', ['applied']]);
+};
+
+const stateOf = ({ status, payments }: Order) => [status, payments.map((payment) => payment.status)];
 
 /** Resolves with whether there was anything to show it on. */
 const run = async (report: Report): Promise<boolean> => {

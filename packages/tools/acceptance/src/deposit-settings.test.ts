@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { admin, openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const NETWORK = 'bitcoin-testnet';

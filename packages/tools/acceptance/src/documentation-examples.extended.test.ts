@@ -1,5 +1,110 @@
-import { runShellExamples, shellExamples } from './harness/shell-examples.ts';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@cpg/ports';
+import type { StackFiles } from './harness/stack-files.ts';
 import { type Stack, startStack } from './harness/stack.ts';
+
+const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
+const HOOK_PORT = 3000;
+
+/** A fenced `sh` block of a document. A comment `<!-- not tested here: why -->` before it leaves it out; `<!-- needs
+ *  PROGRAM -->` runs it only where that program is installed. */
+interface ShellExample {
+  readonly line: number;
+  readonly code: string;
+  /** Texts that the comments `# prints TEXT` promise, in order. */
+  readonly prints: readonly string[];
+}
+
+/** The examples of a Markdown document that run here, in order. `has` tells whether a program is installed. */
+const shellExamples = (markdown: string, has: (program: string) => boolean): ShellExample[] =>
+  [...markdown.matchAll(/(?:<!-- (.+?) -->\n+)?```sh\n([\s\S]*?)```/g)].flatMap(({ 1: note = '', 2: code, index }) => {
+    const program = /^needs (\S+)$/.exec(note)?.[1];
+    if (note.startsWith('not tested here: ') || (program && !has(program))) return [];
+    const prints = [...code!.matchAll(/# prints (.+)$/gm)]
+      .map(([, text]) => text!)
+      .filter((text) => !/^one field/.test(text));
+    return [{ line: markdown.slice(0, index).split('\n').length, code: code!, prints }];
+  });
+
+/** Runs all examples of a document in one shell, as a reader would who pastes one after another, against a started
+ *  stack. A failing command, an HTTP error and a promised text that is missing end it. Resolves with null, or with what
+ *  went wrong. */
+const runShellExamples = async (document: string, stack: StackFiles): Promise<string | null> => {
+  const has = (program: string) => searchPath().some((folder) => filesIn(folder).includes(program));
+  const examples = shellExamples(readFileSync(join(CHECKOUT, document), 'utf8'), has);
+  const folder = checkoutWithData(stack.dataDir);
+  try {
+    const { code, output } = await runShell(await scriptOf(examples), folder, stack);
+    const parts = output.split(/^@@ \d+\n/m).slice(1);
+    for (const [index, { line, prints }] of examples.entries()) {
+      const printed = parts[index] ?? '';
+      const missing = prints.find((text) => !printed.includes(text));
+      if (missing !== undefined) return `${document}:${line} did not print ${missing}:\n${printed}`;
+    }
+    return code === 0 ? null : `${document} ended with exit code ${code}:\n${output}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const scriptOf = async (examples: readonly ShellExample[]): Promise<string> => {
+  // The documents use port 3000 for the reader's own server; here another program may have it.
+  const port = await freePort();
+  return [
+    'set -euo pipefail',
+    'exec 2>&1',
+    'curl() { command curl --fail-with-body "$@"; }',
+    ...examples.map(
+      ({ line, code }) => `printf '\\n@@ %s\\n' ${line}\n${code.replaceAll(`${HOOK_PORT}`, String(port))}`,
+    ),
+  ].join('\n');
+};
+
+/** A folder that looks like the checkout in which the stack was started: its files, and the data of that stack as
+ *  `.data`. */
+const checkoutWithData = (dataDir: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'cpg-examples-'));
+  for (const name of readdirSync(CHECKOUT).filter((entry) => !['.data', '.git'].includes(entry)))
+    symlinkSync(join(CHECKOUT, name), join(folder, name));
+  symlinkSync(dataDir, join(folder, '.data'));
+  return folder;
+};
+
+const runShell = (script: string, cwd: string, stack: StackFiles): Promise<{ code: number | null; output: string }> =>
+  new Promise((done, fail) => {
+    // A process group of its own: servers that an example starts in the background end with it.
+    const shell = spawn('bash', ['-c', script], {
+      cwd,
+      env: { ...process.env, NODE_OPTIONS: '', DATA_DIR: stack.dataDir },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    shell.stdout.on('data', (bytes) => (output += String(bytes)));
+    shell.once('error', fail);
+    shell.once('exit', () => {
+      try {
+        process.kill(-shell.pid!, 'SIGKILL');
+      } catch {
+        // No process of the group is left.
+      }
+    });
+    shell.once('close', (code) => done({ code, output }));
+  });
+
+const searchPath = (): string[] => (process.env.PATH ?? '').split(':');
+
+const filesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
 
 const DOCUMENTS = [
   'README.md',

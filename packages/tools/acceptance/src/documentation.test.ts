@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Method, refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const OpenApi = z.object({
   openapi: z.string(),

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { openShop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { serviceAdmin } from './harness/service-admin.ts';
+import { serviceAdmin } from './harness/services.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
 const SLOW = 120_000;

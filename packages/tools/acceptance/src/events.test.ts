@@ -1,11 +1,10 @@
 import { type DomainMessage, messageTypeOf, type Order } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
-import { ledgerFromEvents, ledgerFromApi } from './harness/ledger.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { readOrderStream } from './harness/order-stream.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { ledgerFromApi, ledgerFromEvents, readOrderStream } from './harness/order-stream.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

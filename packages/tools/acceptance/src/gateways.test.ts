@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { createApi, refusalOf } from './harness/api.ts';
-import { startExtraGateway } from './harness/extra-service.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { startExtraGateway } from './harness/services.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

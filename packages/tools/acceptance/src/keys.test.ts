@@ -2,7 +2,7 @@ import type { Order, Webhook } from '@cpg/contracts';
 import { createApi, type Method, refusalOf } from './harness/api.ts';
 import { admin, createKey, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();

@@ -3,7 +3,7 @@ import type { Order } from '@cpg/contracts';
 import type { Query } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const ORDERS = 23;
 

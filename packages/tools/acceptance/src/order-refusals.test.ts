@@ -1,7 +1,7 @@
+import { pathsOf, requestRefusal } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
-import { pathsOf, requestRefusal } from './harness/refusals.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

@@ -1,8 +1,7 @@
 import { createApi } from './harness/api.ts';
-import { chainOf } from './harness/local-chain.ts';
-import { runningStack } from './harness/running-stack.ts';
-import { parsePayOptions, PAY_HELP, PayError } from './pay/options.ts';
-import { payOrder } from './pay/pay-order.ts';
+import { chainOf } from './harness/chains.ts';
+import { runningStack } from './harness/stack-files.ts';
+import { parsePayOptions, PAY_HELP, PayError, payOrder } from './pay/pay-order.ts';
 
 /** Resolves to the exit code. */
 const main = async (): Promise<number> => {

@@ -3,11 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Order, type Payment, toMinor } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type Answer, refusalOf } from './harness/api.ts';
-import { ledgerFromEvents, ledgerFromApi } from './harness/ledger.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { readOrderStream } from './harness/order-stream.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { ledgerFromApi, ledgerFromEvents, readOrderStream } from './harness/order-stream.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const AT_ONCE = 50;

@@ -1,9 +1,8 @@
 import type { Order } from '@cpg/contracts';
-import { createApi, type Headers, type Method, refusalOf } from './harness/api.ts';
+import { createApi, type Headers, type Method, pathsOf, refusalOf, requestRefusal } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { pathsOf, requestRefusal } from './harness/refusals.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

@@ -1,9 +1,8 @@
 import type { Order, WebhookEventType } from '@cpg/contracts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
-import { sharedStack } from './harness/shared-stack.ts';
-import { verifyDelivery, hasValidXSignature } from './harness/signatures.ts';
+import { type Attempt, hasValidXSignature, type Receiver, startReceiver, verifyDelivery } from './harness/receiver.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();

@@ -1,10 +1,9 @@
 import type { WebhookEventType } from '@cpg/contracts';
-import { waitUntilConsumed } from './harness/consumer-group.ts';
+import { waitUntilConsumed } from './harness/kafka-log.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { type Receiver, startReceiver } from './harness/receiver.ts';
-import { sharedStack } from './harness/shared-stack.ts';
-import { verifyDelivery } from './harness/signatures.ts';
+import { type Receiver, startReceiver, verifyDelivery } from './harness/receiver.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();

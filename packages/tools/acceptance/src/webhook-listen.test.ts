@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ADMIN, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { type Receiver, startReceiver } from './harness/receiver.ts';
-import { sharedStack } from './harness/shared-stack.ts';
-import { verifyDelivery } from './harness/signatures.ts';
+import { type Receiver, startReceiver, verifyDelivery } from './harness/receiver.ts';
+import { sharedStack } from './harness/stack-files.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();

@@ -1,6 +1,6 @@
 import { type Answer, refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

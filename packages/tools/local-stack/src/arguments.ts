@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { LaunchError } from './launch-error.ts';
+import { LaunchError } from './config.ts';
 import { SCALABLE, type Scale } from './ports.ts';
 
 export interface Arguments {

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { banner, createOrderCommand } from './banner.ts';
-import { SAMPLE_ORDER } from './sample-orders.ts';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { MerchantCreateOrderDto } from '@cpg/contracts';
+import { banner, createOrderCommand, createPaymentLink, DEMO_ORDER, SAMPLE_ORDER } from './banner.ts';
 
 const addresses = {
   dataDir: '/data',
@@ -36,3 +39,40 @@ test('shows URLs without their passwords', () => {
   expect(banner({ ...addresses, databaseUrl }, 1)).toContain('postgres://127.0.0.1:5433/app');
   expect(banner({ ...addresses, databaseUrl }, 1)).not.toContain('zq');
 });
+
+let server: Server;
+let answer: { status: number; body: unknown };
+const requests: { path: string | undefined; key: unknown; body: unknown }[] = [];
+
+beforeAll(async () => {
+  server = createServer(async (request: IncomingMessage, response) => {
+    requests.push({ path: request.url, key: request.headers['x-api-key'], body: await json(request) });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+});
+afterAll(() => void server.close());
+
+const link = () => {
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return createPaymentLink({ baseUrl, apiKey: 'ak_sandbox_1' });
+};
+
+test('creates an order and returns the page on which it is paid', async () => {
+  const instructions = [{ rail: 'crypto_deposit' }, { rail: 'gateway_pay', payment_url: 'http://127.0.0.1/pay/1' }];
+  answer = { status: 201, body: { deposit_instructions: instructions } };
+  expect(await link()).toBe('http://127.0.0.1/pay/1');
+  expect(requests).toEqual([{ path: '/v1/orders', key: 'ak_sandbox_1', body: DEMO_ORDER }]);
+});
+
+test.each([
+  ['is refused', { status: 503, body: { code: 'rate_unavailable' } }],
+  ['has no page yet', { status: 201, body: { deposit_instructions: [] } }],
+])('has no link when the order %s', async (_, given) => {
+  answer = given;
+  expect(await link()).toBeNull();
+});
+
+test.each(Object.entries({ SAMPLE_ORDER, DEMO_ORDER }))('%s is valid', (_, order) =>
+  expect(MerchantCreateOrderDto.safeParse(order)).toMatchObject({ success: true }),
+);

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { LaunchError } from './launch-error.ts';
 
 /** The root folder of the checkout. */
 export const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -54,3 +53,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const faults = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   throw new LaunchError(`invalid environment variables:\n${faults.join('\n')}`);
 };
+
+/** The stack cannot start or continue. The message tells the user the reason and the remedy. */
+export class LaunchError extends Error {
+  override readonly name = 'LaunchError';
+}

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { writeSandbox } from './data/sandbox.ts';
-import { ensureDemoMerchant } from './demo-merchant.ts';
+import { ensureDemoMerchant, writeSandbox } from './demo-merchant.ts';
 
 const REQUESTED_KEY = `ak_sandbox_${'K'.repeat(40)}`;
 

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureSandboxMerchant, InactiveKeyError } from '@cpg/gateway/sandbox.js';
 import { isTransientDatabaseError } from '@cpg/platform/postgres';
-import { readSandbox } from './data/sandbox.ts';
-import { LaunchError } from './launch-error.ts';
+import { z } from 'zod';
+import { LaunchError } from './config.ts';
+import { writeJson } from './data/write-file.ts';
 
 const DATABASE_TIMEOUT_MS = 30_000;
 const KEY_LENGTH = 64;
@@ -37,3 +40,17 @@ const newKey = (): string => {
     .replace(/[^A-Za-z0-9]/g, '');
   return `ak_sandbox_${characters.slice(0, KEY_LENGTH)}`;
 };
+
+/** Base URL and API key of the demo merchant. */
+const Sandbox = z.object({ base_url: z.string(), merchant_id: z.string(), api_key: z.string() });
+export type Sandbox = z.infer<typeof Sandbox>;
+
+const FILE = 'sandbox.json';
+
+/** Reads the file of an earlier start, or returns null. */
+const readSandbox = (folder: string): Sandbox | null => {
+  const file = join(folder, FILE);
+  return existsSync(file) ? Sandbox.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+};
+
+export const writeSandbox = (folder: string, sandbox: Sandbox): void => writeJson(join(folder, FILE), sandbox, 0o600);

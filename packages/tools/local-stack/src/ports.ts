@@ -1,6 +1,5 @@
 import { createServer } from 'node:net';
-import type { Config } from './config.ts';
-import { LaunchError } from './launch-error.ts';
+import { type Config, LaunchError } from './config.ts';
 
 /** The port of one process. */
 export interface PortPlan {

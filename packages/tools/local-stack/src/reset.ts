@@ -1,6 +1,5 @@
-import { readConfig } from './config.ts';
+import { LaunchError, readConfig } from './config.ts';
 import { emptyDataFolder } from './data/folder.ts';
-import { LaunchError } from './launch-error.ts';
 
 try {
   const { DATA_DIR } = readConfig(process.env);

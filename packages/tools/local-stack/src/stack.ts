@@ -1,35 +1,31 @@
 import { join } from 'node:path';
 import { findAnvil } from '@cpg/local-chain';
 import { chainEnvironment } from './chain/chain-environment.ts';
-import { type Config, readConfig } from './config.ts';
-import { openDataFolder } from './data/folder.ts';
-import { lockDataFolder } from './data/lock.ts';
-import { writeSandbox } from './data/sandbox.ts';
+import { type Config, LaunchError, readConfig } from './config.ts';
+import { lockDataFolder, openDataFolder } from './data/folder.ts';
 import { loadSecrets } from './data/secrets.ts';
 import { explainWriteErrors, writeJson } from './data/write-file.ts';
-import { stackAddresses, serviceEnvironment, type StackAddresses } from './environment.ts';
-import { LaunchError } from './launch-error.ts';
-import { type LineStyle, renderLine, renderLauncherLine } from './log/render.ts';
-import { ensureDemoMerchant } from './demo-merchant.ts';
+import { ensureDemoMerchant, writeSandbox } from './demo-merchant.ts';
+import { serviceEnvironment, stackAddresses, type StackAddresses } from './environment.ts';
+import { type LineStyle, renderLauncherLine, renderLine } from './log-lines.ts';
 import { planPorts, type PortPlan, requireFreePorts, type Scale } from './ports.ts';
-import { GroupStoppedError, type ProcessGroup, createProcessGroup, type StopPhase } from './processes/group.ts';
+import {
+  createProcessGroup,
+  createProcessRecord,
+  GroupStoppedError,
+  type ProcessGroup,
+  type StopPhase,
+} from './processes/group.ts';
 import { stopLeftoverProcesses } from './processes/leftover-processes.ts';
-import { createProcessRecord } from './processes/process-record.ts';
 import { createPrograms } from './programs.ts';
-import { startProxies } from './proxy/proxies.ts';
+import { startProxies } from './proxy/proxy.ts';
 import { readinessChecks, waitUntilReady } from './readiness.ts';
 
-export interface StackOptions {
-  /** Overrides the environment of this process. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** Overrides DATA_DIR. */
-  readonly dataDir?: string;
-  /** Overrides PORT_OFFSET. */
-  readonly portOffset?: number;
-  readonly scale?: Scale;
-  /** Called for each log line. Default: no output. */
-  readonly log?: (line: string) => void;
-  readonly colour?: boolean;
+interface StackOptions {
+  readonly scale: Scale;
+  /** Called for each log line. */
+  readonly log: (line: string) => void;
+  readonly colour: boolean;
 }
 
 export interface RunningStack extends StackAddresses {
@@ -37,7 +33,7 @@ export interface RunningStack extends StackAddresses {
   readonly apiKey: string;
 }
 
-export interface Stack {
+interface Stack {
   /** Resolves once all processes are ready. Stops them again before it throws: LaunchError with a message for the user,
    *  or GroupStoppedError when `stop` was called during the start. */
   readonly start: () => Promise<RunningStack>;
@@ -45,8 +41,6 @@ export interface Stack {
   readonly stop: () => Promise<void>;
   /** Kills all processes. */
   readonly kill: () => void;
-  /** Process id of `orders`, `orders-2`, `webhook-dispatcher-1`, `postgres` and so on; null while it does not run. */
-  readonly pidOf: (name: string) => number | null;
 }
 
 const READY_TIMEOUT_MS = 120_000;
@@ -61,8 +55,8 @@ const STOP_PHASES: readonly StopPhase[] = [
 ];
 
 /** Runs engines and services on one machine, each as its own process, and restarts them when they exit. */
-export const createStack = ({ scale, log = () => {}, colour = false, ...options }: StackOptions): Stack => {
-  const env = environmentOf(options);
+export const createStack = ({ scale, log, colour }: StackOptions): Stack => {
+  const { env } = process;
   let style: LineStyle = { width: 0, colour };
   let record: ReturnType<typeof createProcessRecord> = () => {};
   let unlock = () => {};
@@ -138,7 +132,6 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
     },
     stop,
     kill: group.kill,
-    pidOf: group.pidOf,
   };
 };
 
@@ -150,13 +143,6 @@ const saveSandbox = (
   explainWriteErrors(dataDir, () =>
     writeSandbox(dataDir, { base_url: baseUrl, merchant_id: merchantId, api_key: apiKey }),
   );
-
-const environmentOf = ({ env, dataDir, portOffset }: StackOptions): NodeJS.ProcessEnv => ({
-  ...process.env,
-  ...env,
-  ...(dataDir !== undefined && { DATA_DIR: dataDir }),
-  ...(portOffset !== undefined && { PORT_OFFSET: String(portOffset) }),
-});
 
 /** Without a binary of anvil for this platform, the chain is left out. */
 const configOf = (env: NodeJS.ProcessEnv, anvil: string | null, warn: (sentence: string) => void): Config => {

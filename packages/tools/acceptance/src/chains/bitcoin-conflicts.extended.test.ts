@@ -7,10 +7,9 @@ import {
   copyBlocks,
   mineBitcoin,
 } from '@cpg/local-chain';
-import { chainMetric, isAvailable, rescan, untilChain } from '../harness/chain-state.ts';
-import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
+import { chainMetric, isAvailable, rescan, untilChain } from '../harness/chains.ts';
+import { BITCOIN_NETWORK, type BitcoinStack, dueOf, onEachBitcoinNode, startBitcoinStack } from './bitcoin-stack.ts';
 import type { Deposit } from './desk.ts';
-import { onEachBitcoinNode } from './on-bitcoin.ts';
 
 const SLOW = 120_000;
 const WINDOW = 144;

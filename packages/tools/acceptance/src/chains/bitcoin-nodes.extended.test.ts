@@ -1,6 +1,6 @@
 import { BITCOIN_NODES, bitcoinWallet, connectPeers, copyBlocks } from '@cpg/local-chain';
-import { isAvailable, untilChain } from '../harness/chain-state.ts';
-import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
+import { isAvailable, untilChain } from '../harness/chains.ts';
+import { BITCOIN_NETWORK, type BitcoinStack, dueOf, onEachBitcoinNode, startBitcoinStack } from './bitcoin-stack.ts';
 import {
   nodeDown,
   type NodeFault,
@@ -11,7 +11,6 @@ import {
   untilBehind,
   untilHalted,
 } from './node-faults.ts';
-import { onEachBitcoinNode } from './on-bitcoin.ts';
 
 const SLOW = 180_000;
 

@@ -1,14 +1,16 @@
 import {
+  BITCOIN_NODE_NAMES,
   BITCOIN_NODES,
   type BitcoinNode,
   type BitcoinNodeName,
   bitcoinWallet,
   type BitcoinWallet,
+  canTestOn,
   mineBitcoin,
 } from '@cpg/local-chain';
+import { type NodeRoute, routeTo } from '../harness/proxies.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { type Deposit, type Desk, openDesk } from './desk.ts';
-import { type NodeRoute, routeTo } from './node-route.ts';
 
 export const BITCOIN_NETWORK = 'bitcoin-regtest';
 
@@ -68,3 +70,11 @@ export const dueOf = ({ address, amount_units }: Deposit): { address: string; un
   address,
   units: BigInt(amount_units),
 });
+
+/** Describes tests on each Bitcoin node. Where a node is missing, they are counted as skipped. */
+export const onEachBitcoinNode = (title: string, tests: (name: BitcoinNodeName) => void): void => {
+  for (const name of BITCOIN_NODE_NAMES)
+    (canTestOn(name, 'tests of Bitcoin deposits') ? describe : describe.skip)(`${title}, by ${name}`, () =>
+      tests(name),
+    );
+};

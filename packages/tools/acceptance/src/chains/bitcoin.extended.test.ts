@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../harness/until.ts';
-import { type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
-import { onEachBitcoinNode } from './on-bitcoin.ts';
+import { type BitcoinStack, dueOf, onEachBitcoinNode, startBitcoinStack } from './bitcoin-stack.ts';
 
 const SLOW = 120_000;
 

@@ -13,8 +13,7 @@ import type { z } from 'zod';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
-import { type Receiver, startReceiver } from '../harness/receiver.ts';
-import { verifyDelivery } from '../harness/signatures.ts';
+import { type Receiver, startReceiver, verifyDelivery } from '../harness/receiver.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
 import { until } from '../harness/until.ts';
 

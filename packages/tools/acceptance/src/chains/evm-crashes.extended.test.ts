@@ -1,11 +1,9 @@
 import { evmAssetOf, pay } from '@cpg/local-chain';
-import { chainMetric } from '../harness/chain-state.ts';
-import { LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { chainMetric, holdTransfers, LOCAL_NETWORK } from '../harness/chains.ts';
 import { freeze } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 import type { Deposit, Expected } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
-import { holdTransfers } from './hold-transfers.ts';
 
 const SLOW = 120_000;
 const INSTANCES_APART = 100;

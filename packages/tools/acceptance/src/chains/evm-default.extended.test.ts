@@ -1,6 +1,6 @@
 import { evmAssetOf, mineBlocks, mined, pay, reorganize } from '@cpg/local-chain';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { chainOf, LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { readOrderStream } from '../harness/order-stream.ts';
 import { type Stack, startStack } from '../harness/stack.ts';

@@ -9,8 +9,8 @@ import {
   setClock,
   startAnvil,
 } from '@cpg/local-chain';
-import { isAvailable, untilChain } from '../harness/chain-state.ts';
-import { LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { isAvailable, LOCAL_NETWORK, untilChain } from '../harness/chains.ts';
+import { type NodeRoute, routeTo } from '../harness/proxies.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 import {
@@ -22,7 +22,6 @@ import {
   untilBehind,
   untilHalted,
 } from './node-faults.ts';
-import { type NodeRoute, routeTo } from './node-route.ts';
 
 const SLOW = 180_000;
 /** Reading begins some blocks below the tip, and above block 0. */

@@ -1,5 +1,5 @@
 import { evmAssetOf, mineBlocks, pay, type RpcCall } from '@cpg/local-chain';
-import { chainOf } from '../harness/local-chain.ts';
+import { chainOf } from '../harness/chains.ts';
 import { until } from '../harness/until.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AssetsFile } from '@cpg/assets';
-import { findAnvil, rpcClient, type RpcCall, TEST_TOKENS } from '@cpg/local-chain';
-import { chainOf, LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { findAnvil, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
+import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { type Desk, openDesk } from './desk.ts';
 

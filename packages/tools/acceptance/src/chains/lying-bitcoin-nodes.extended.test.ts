@@ -1,8 +1,7 @@
 import { BITCOIN_LIES } from './bitcoin-lies.ts';
-import { BITCOIN_NETWORK, type BitcoinStack, startBitcoinStack } from './bitcoin-stack.ts';
+import { BITCOIN_NETWORK, type BitcoinStack, onEachBitcoinNode, startBitcoinStack } from './bitcoin-stack.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
 import { type LyingChain, lyingSeeds, requirePaid, type Sale, survivesLies } from './lying-nodes.ts';
-import { onEachBitcoinNode } from './on-bitcoin.ts';
 
 const SLOW = 240_000;
 /** Of the asset in the sandbox: one block more than the one that has the transfer. */

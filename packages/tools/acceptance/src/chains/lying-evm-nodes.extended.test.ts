@@ -8,7 +8,7 @@ import {
   setClock,
   startAnvil,
 } from '@cpg/local-chain';
-import { LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { LOCAL_NETWORK } from '../harness/chains.ts';
 import { EVM_LIES } from './evm-lies.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '@cpg/contracts';
 import { type Random, seededRandom } from '../chaos/random.ts';
-import { metricsOf } from '../harness/chain-state.ts';
+import { metricsOf } from '../harness/chains.ts';
 import type { Stack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import type { Lie, LyingNode } from './lying-node.ts';

@@ -1,9 +1,9 @@
 import type { ChainNode } from '@cpg/local-chain';
-import { chainMetric, untilChain } from '../harness/chain-state.ts';
+import { chainMetric, untilChain } from '../harness/chains.ts';
+import type { NodeRoute } from '../harness/proxies.ts';
 import type { Stack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import type { Deposit, Desk, Expected } from './desk.ts';
-import type { NodeRoute } from './node-route.ts';
 
 /** A stack that reads its chain through a route. */
 export interface RoutedStack {

@@ -1,13 +1,14 @@
-import { openShop } from '../harness/merchants.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readKafkaLog } from '../harness/kafka-log.ts';
-import { startProxiedStack } from '../harness/proxied-stack.ts';
-import { startReceiver } from '../harness/receiver.ts';
-import { verifyDelivery } from '../harness/signatures.ts';
+import { openShop } from '../harness/merchants.ts';
+import { startProxiedStack } from '../harness/proxies.ts';
+import { startReceiver, verifyDelivery } from '../harness/receiver.ts';
+import { startShoppers } from '../harness/shoppers.ts';
 import { until } from '../harness/until.ts';
 import { faultsIn } from './checks.ts';
-import { seededRandom } from './random.ts';
-import { startShoppers } from './shoppers.ts';
 import { startDisruptions } from './disruptions.ts';
+import { seededRandom } from './random.ts';
+import { runScenario, SCENARIOS } from './scenarios.ts';
 
 export interface ChaosOptions {
   readonly seconds: number;
@@ -30,6 +31,8 @@ export interface ChaosReport {
 }
 
 const SHOPPERS = 6;
+/** Between two scenarios of a shopper. */
+const PAUSE_MS = 50;
 const HOOK = '/hook';
 /** Every 23rd attempt on the merchant's endpoint fails. */
 const FAILING_ATTEMPT = 23;
@@ -77,7 +80,12 @@ export const runChaos = async ({
     });
 
     log(`${seconds} s of disruptions, event store at ${stack.eventstoreUrl}, SEED=${seed}`);
-    const shoppers = startShoppers(shop.api, { count: SHOPPERS, random: seededRandom(seed + 1) });
+    const shopperRandom = seededRandom(seed + 1);
+    const shoppers = startShoppers(SHOPPERS, async () => {
+      const acknowledged = await runScenario(shop.api, shopperRandom.pick(Object.keys(SCENARIOS)));
+      await sleep(PAUSE_MS);
+      return acknowledged;
+    });
     const disruptions = startDisruptions({
       dataDir: stack.dataDir,
       proxies,
@@ -88,7 +96,7 @@ export const runChaos = async ({
     // Ends early if a shopper fails; `stop` then throws its error.
     await until('a shopper to fail', shoppers.failed, { withinMs: seconds * 1_000 }).catch(() => {});
     await disruptions.stop();
-    log(`${disruptions.count()} disruptions and ${shoppers.count()} orders, now checking`);
+    log(`${disruptions.count()} disruptions and ${shoppers.visits.length} orders, now checking`);
     const acknowledged = await shoppers.stop();
 
     const kafka = await readKafkaLog(stack.kafkaBrokers);

@@ -1,4 +1,8 @@
-import type { OrderStatus, PaymentStatus } from '@cpg/contracts';
+import { createHash, randomUUID } from 'node:crypto';
+import { Order, type OrderStatus, Payment, type PaymentStatus } from '@cpg/contracts';
+import { type Answer, type Api, type Method, retryUntilAnswered } from '../harness/api.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { until } from '../harness/until.ts';
 
 /** The expected state of a payment. Amounts in whole USDT. */
 export interface ExpectedPayment {
@@ -10,7 +14,7 @@ export interface ExpectedPayment {
 }
 
 /** What a merchant and a payer do with one order of 10 USDT. Each action retries until it is answered. */
-export interface OrderActions {
+interface OrderActions {
   readonly pay: (amount: number, outcome?: 'confirmed' | 'pending') => Promise<ReportedPayment>;
   readonly confirm: (payment: ReportedPayment) => Promise<void>;
   readonly fail: (payment: ReportedPayment) => Promise<void>;
@@ -30,7 +34,7 @@ interface ReportedPayment {
 }
 
 /** The expected state of an order after a scenario. */
-export interface Outcome {
+interface Outcome {
   /** Null after its deletion. */
   readonly status: OrderStatus | null;
   readonly payments: readonly (readonly [ReportedPayment, ExpectedPayment])[];
@@ -117,4 +121,81 @@ export const SCENARIOS: Record<string, (actions: OrderActions) => Promise<Outcom
     await deleteOrder();
     return { status: null, payments: [] };
   },
+};
+
+/** The expected state of one order, every step of which was acknowledged. */
+export interface Acknowledged {
+  readonly reference: string;
+  readonly orderId: string;
+  readonly scenario: string;
+  /** Null after its deletion. */
+  readonly status: OrderStatus | null;
+  /** By transaction hash. */
+  readonly payments: ReadonlyMap<string, ExpectedPayment>;
+}
+
+/** Runs a scenario until all its steps are answered. */
+export const runScenario = async (api: Api, scenario: string): Promise<Acknowledged> => {
+  const reference = randomUUID();
+  const post = async (path: string, body?: unknown, onAttempt = () => {}): Promise<Answer> => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const answer = await retryUntilAnswered(() => {
+      onAttempt();
+      return api.send('POST', path, { body, headers });
+    });
+    return expectStatus(201, 'POST', path, answer);
+  };
+  const created = Order.parse((await post('/v1/orders', orderBody({ external_reference_id: reference }))).body);
+  const { id, currency } = created;
+  if (created.status === 'initialized') await waitForInstructions(api, id);
+
+  const pay: OrderActions['pay'] = async (amount, outcome = 'confirmed') => {
+    const hash = `0x${createHash('sha256').update(randomUUID()).digest('hex')}`;
+    const payment = { order_id: id, payment_rail: 'crypto_deposit', amount: String(amount), currency, outcome };
+    let attempts = 0;
+    const answer = await post('/debug/register-payment', { ...payment, txHash: hash }, () => (attempts += 1));
+    const order = Order.parse(answer.body);
+    return { hash, id: order.payments.find(({ tx_hash }) => tx_hash === hash)!.id, isRepeated: attempts > 1 };
+  };
+  const outcome = await SCENARIOS[scenario]!({
+    pay,
+    confirm: async (payment) => void (await post(`/debug/payments/${payment.id}/confirm`)),
+    fail: async (payment) => void (await post(`/debug/payments/${payment.id}/fail`)),
+    refund: async (payment, amount) => {
+      const body = amount === undefined ? {} : { amount: String(amount) };
+      Payment.parse((await post(`/v1/payments/${payment.id}/refund`, body)).body);
+    },
+    cancel: async () => void (await post(`/v1/orders/${id}/cancel`)),
+    expire: () => expire(api, id),
+    deleteOrder: () => deleteOrder(api, id),
+  });
+  const payments = new Map(outcome.payments.map(([{ hash }, payment]) => [hash, payment]));
+  return { reference, orderId: id, scenario, status: outcome.status, payments };
+};
+
+/** Waits until the order has deposit instructions: it cannot be paid before. */
+const waitForInstructions = async (api: Api, id: string): Promise<void> => {
+  const path = `/v1/orders/${id}`;
+  const read = async () =>
+    Order.parse(expectStatus(200, 'GET', path, await retryUntilAnswered(() => api.send('GET', path))).body);
+  await until(`the instructions of ${id}`, async () => (await read()).status !== 'initialized', { withinMs: 60_000 });
+};
+
+/** Advances the clock past the deadline. If the answer to an earlier request was lost, the order is already closed. */
+const expire = async (api: Api, id: string): Promise<void> => {
+  const path = `/debug/orders/${id}/advance-time`;
+  const answer = await retryUntilAnswered(() => api.send('POST', path, { body: { minutes: 61 } }));
+  if (answer.body.code !== 'order_state_conflict') expectStatus(201, 'POST', path, answer);
+};
+
+/** Deletes the order. If the answer to an earlier request was lost, the order is already gone. */
+const deleteOrder = async (api: Api, id: string): Promise<void> => {
+  const path = `/v1/orders/${id}`;
+  const answer = await retryUntilAnswered(() => api.send('DELETE', path));
+  if (answer.status !== 404) expectStatus(200, 'DELETE', path, answer);
+};
+
+const expectStatus = (expected: number, method: Method, path: string, answer: Answer): Answer => {
+  if (answer.status !== expected) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+  return answer;
 };

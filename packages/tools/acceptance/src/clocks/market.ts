@@ -2,8 +2,7 @@ import type { MerchantCreateOrderDto, Order, WebhookEventType, WebhookPayload } 
 import { type ChainNode, deployTestTokens, evmAssetOf, mineBlocks, pay, setClock, startAnvil } from '@cpg/local-chain';
 import type { Deposit } from '../chains/desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from '../chains/evm-stack.ts';
-import { type Receiver, startReceiver } from '../harness/receiver.ts';
-import { hasValidXSignature } from '../harness/signatures.ts';
+import { hasValidXSignature, type Receiver, startReceiver } from '../harness/receiver.ts';
 import type { Stack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { canSetClocks, type Clocks, createClocks } from './clocks.ts';

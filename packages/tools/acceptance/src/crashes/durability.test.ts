@@ -2,13 +2,11 @@ import { type Order, webhookEventsOf } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Query } from '../harness/api.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
-import { ledgerFromEvents, ledgerFromApi } from '../harness/ledger.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
-import { readOrderStream } from '../harness/order-stream.ts';
-import { type Attempt, type Receiver, startReceiver } from '../harness/receiver.ts';
-import { purchase, type Purchase, startShoppers, type Shoppers } from '../harness/shoppers.ts';
-import { verifyDelivery } from '../harness/signatures.ts';
+import { ledgerFromApi, ledgerFromEvents, readOrderStream } from '../harness/order-stream.ts';
+import { type Attempt, type Receiver, startReceiver, verifyDelivery } from '../harness/receiver.ts';
+import { purchase, type Purchase, type Shoppers, startShoppers } from '../harness/shoppers.ts';
 import { processesOf } from '../harness/stack-files.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -24,7 +22,7 @@ let shop: Shop;
 let receiver: Receiver;
 let kafka: KafkaLog;
 let secret: string;
-const groups: Shoppers[] = [];
+const groups: Shoppers<Purchase>[] = [];
 
 beforeAll(async () => {
   [stack, receiver] = await Promise.all([
@@ -39,7 +37,7 @@ beforeAll(async () => {
 }, SLOW);
 
 afterAll(async () => {
-  for (const group of groups) group.stop();
+  for (const group of groups) group.stop().catch(() => {});
   await shop?.api.close();
   await kafka?.close().catch(() => {});
   await stack?.stop();
@@ -82,20 +80,19 @@ const listAll = async (list: 'orders' | 'payments', query: Query = {}) => {
   }
 };
 
-const allPurchases = async (): Promise<Purchase[]> =>
-  (await Promise.all(groups.map((group) => group.finished()))).flat();
+const allPurchases = async (): Promise<Purchase[]> => (await Promise.all(groups.map((group) => group.stop()))).flat();
 
 describe('after kill -9 during requests', () => {
   test.each(VICTIMS)(
     'of %s, orders are created, paid and published again',
     async (name) => {
-      const shoppers = startShoppers(shop.api, { count: 4 });
+      const shoppers = startShoppers(4, () => purchase(shop.api));
       groups.push(shoppers);
-      await until('purchases before the kill', () => shoppers.purchases.length >= 4);
+      await until('purchases before the kill', () => shoppers.visits.length >= 4);
       await stack.kill(name);
-      const after = shoppers.purchases.length;
-      await until('purchases after the kill', () => shoppers.purchases.length >= after + 8, { withinMs: 60_000 });
-      shoppers.stop();
+      const after = shoppers.visits.length;
+      await until('purchases after the kill', () => shoppers.visits.length >= after + 8, { withinMs: 60_000 });
+      await shoppers.stop();
       await waitUntilDelivered((await purchase(shop.api)).order);
     },
     SLOW,

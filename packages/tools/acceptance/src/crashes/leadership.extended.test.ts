@@ -1,9 +1,9 @@
 import { TOPICS } from '@cpg/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
-import { startExtraService } from '../harness/extra-service.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
-import { startShoppers, type Shoppers } from '../harness/shoppers.ts';
+import { startExtraService } from '../harness/services.ts';
+import { purchase, type Purchase, type Shoppers, startShoppers } from '../harness/shoppers.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +14,7 @@ let stack: Stack;
 let shop: Shop;
 let database: pg.Client;
 let other: Awaited<ReturnType<typeof startExtraService>>;
-let shoppers: Shoppers;
+let shoppers: Shoppers<Purchase> | undefined;
 
 beforeAll(async () => {
   stack = await startStack();
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, SLOW);
 
 afterAll(async () => {
-  shoppers?.stop();
+  shoppers?.stop().catch(() => {});
   other?.resume();
   await other?.stop();
   await shop?.api.close();
@@ -51,8 +51,8 @@ const waitForTakeover = async (before: Record<string, number>) => {
 };
 
 const waitForPurchases = async (more: number) => {
-  const before = shoppers.purchases.length;
-  await until('purchases', () => shoppers.purchases.length >= before + more, { withinMs: 60_000 });
+  const before = shoppers!.visits.length;
+  await until('purchases', () => shoppers!.visits.length >= before + more, { withinMs: 60_000 });
 };
 
 /** Resolves with the event ids of each partition, as a `read_committed` consumer reads them. */
@@ -96,7 +96,7 @@ test(
   'a frozen leader is replaced and writes nothing after it resumes',
   async () => {
     const first = await fencingTokens();
-    shoppers = startShoppers(shop.api, { count: 6 });
+    shoppers = startShoppers(6, () => purchase(shop.api));
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = await fencingTokens();
       await stack.kill('orders');
@@ -109,8 +109,7 @@ test(
       other.resume();
       await waitForPurchases(12);
     }
-    shoppers.stop();
-    const purchases = await shoppers.finished();
+    const purchases = await shoppers.stop();
     const partitions = await topicUntilPaid(purchases.map(({ order }) => order.id));
     const takeovers = (await fencingTokens())['relay']! - first['relay']!;
     expect(takeovers).toBeGreaterThanOrEqual(2 * ROUNDS);

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Order, WebhookPayload } from '@cpg/contracts';
-import type { Answer } from '../harness/api.ts';
-import { healthOf } from '../harness/health.ts';
-import { retryUntilAnswered } from '../harness/retry-until-answered.ts';
+import { type Answer, retryUntilAnswered } from '../harness/api.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { freeze } from '../harness/process-tree.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { healthOf } from '../harness/services.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

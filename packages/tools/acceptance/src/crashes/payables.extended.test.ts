@@ -1,14 +1,63 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Order, PaymentCurrency } from '@cpg/contracts';
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { Order, OrderEvent, PaymentCurrency, RegisteredPayment } from '@cpg/contracts';
+import { EventStoreDBClient, START } from '@eventstore/db-client';
+import { retryUntilAnswered } from '../harness/api.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { item, orderBody } from '../harness/order-bodies.ts';
-import { payablesIn, recordedPayables, reportDeposit } from '../harness/payables.ts';
 import { freeze } from '../harness/process-tree.ts';
-import { retryUntilAnswered } from '../harness/retry-until-answered.ts';
+import type { StackFiles } from '../harness/stack-files.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+
+/** Where an order says that it can be paid: `network/address` and `provider/reference`. */
+const payablesIn = ({ deposit_instructions }: Order): string[] =>
+  deposit_instructions.map((instruction) =>
+    instruction.rail === 'crypto_deposit'
+      ? `${instruction.network}/${instruction.address}`
+      : `${instruction.provider}/${instruction.payment_reference}`,
+  );
+
+/** The orders that show each address and each reference, from the log of the event store. */
+const recordedPayables = async (client: EventStoreDBClient): Promise<Map<string, Set<string>>> => {
+  const orders = new Map<string, Set<string>>();
+  const events = client.readAll({ fromPosition: START, direction: 'forwards' });
+  for await (const { event } of events) {
+    if (!event?.streamId.startsWith('order-')) continue;
+    const { type, data } = OrderEvent.parse({ type: event.type, data: event.data });
+    if (type !== 'OrderCreated' && type !== 'OrderInstructed') continue;
+    for (const instruction of data.instructions ?? []) {
+      const payable =
+        instruction.rail === 'crypto_deposit'
+          ? `${instruction.network}/${instruction.address}`
+          : `${instruction.provider}/${instruction.paymentReference}`;
+      orders.set(payable, (orders.get(payable) ?? new Set()).add(event.streamId.slice('order-'.length)));
+    }
+  }
+  return orders;
+};
+
+/** Reports money at an address to payments of a sandbox, as its gateway does for simulated payments. Null when there is no answer to rely on:
+ *  then a watcher reports it again. */
+const reportDeposit = async (
+  { environment }: StackFiles,
+  deposit: {
+    readonly address: string;
+    readonly amount: string;
+    readonly currency: string;
+    readonly provider_id: string;
+  },
+): Promise<RegisteredPayment | null> => {
+  const answer = await fetch(`${environment.PAYMENTS_URL}/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${environment.GATEWAY_TO_PAYMENTS_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...deposit, rail: 'crypto_deposit', confirmed: true }),
+  }).catch(() => null);
+  if (!answer || answer.status === 503) return null;
+  const text = await answer.text();
+  if (answer.status !== 201) throw new Error(`the deposit was answered ${answer.status}: ${text}`);
+  return RegisteredPayment.parse(JSON.parse(text));
+};
 
 const SLOW = 120_000;
 const VICTIMS = ['orders-1', 'payments-1', 'payments-2', 'eventstore', 'postgres', 'gateway', 'kafka'];

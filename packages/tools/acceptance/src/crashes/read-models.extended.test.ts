@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
-import { type ServiceName, serviceAdmin } from '../harness/service-admin.ts';
+import { serviceAdmin, type ServiceName } from '../harness/services.ts';
 import { purchase, type Purchase } from '../harness/shoppers.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookPayload } from '@cpg/contracts';
 import { openShop, type Shop } from '../harness/merchants.ts';
-import { type ProxiedStack, startProxiedStack } from '../harness/proxied-stack.ts';
+import { type ProxiedStack, startProxiedStack } from '../harness/proxies.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
-import { startShoppers } from '../harness/shoppers.ts';
+import { purchase, startShoppers } from '../harness/shoppers.ts';
 import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
@@ -31,18 +31,17 @@ const paidOrders = () => receiver.attemptsOn(HOOK).map(({ rawBody }) => WebhookP
 test.each([300, 1_500, 4_000, 8_000])(
   'orders are created, paid and announced again after an event store found by gossip was unavailable for %i ms',
   async (forMs) => {
-    const shoppers = startShoppers(shop.api, { count: 2 });
-    await until('a purchase', () => shoppers.purchases.length > 0);
+    const shoppers = startShoppers(2, () => purchase(shop.api));
+    await until('a purchase', () => shoppers.visits.length > 0);
     const unblock = await proxied.proxies.block('eventstore');
     await sleep(forMs);
-    const before = shoppers.purchases.length;
+    const before = shoppers.visits.length;
     await unblock();
     // The last of these began after the outage.
-    await until('purchases', () => shoppers.purchases.length > before + 4);
-    const { id } = shoppers.purchases.at(-1)!.order;
+    await until('purchases', () => shoppers.visits.length > before + 4);
+    const { id } = shoppers.visits.at(-1)!.order;
     await until('the webhook', () => paidOrders().some((order) => order.id === id));
-    shoppers.stop();
-    await shoppers.finished();
+    await shoppers.stop();
   },
   SLOW,
 );

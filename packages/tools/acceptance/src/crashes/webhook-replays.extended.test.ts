@@ -1,10 +1,9 @@
 import type { WebhookEventType } from '@cpg/contracts';
 import { Client } from 'pg';
-import { waitUntilConsumed } from '../harness/consumer-group.ts';
+import { waitUntilConsumed } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
-import { type Attempt, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Attempt, type Receiver, startReceiver, verifyDelivery } from '../harness/receiver.ts';
 import { purchase } from '../harness/shoppers.ts';
-import { verifyDelivery } from '../harness/signatures.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

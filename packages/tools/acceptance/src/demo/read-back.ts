@@ -2,10 +2,8 @@ import { type DomainMessage, webhookEventsOf, type WebhookPayload } from '@cpg/c
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Api } from '../harness/api.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
-import { ledgerFromEvents, ledgerFromApi } from '../harness/ledger.ts';
-import { linkedStreamsIn, readOrderStream } from '../harness/order-stream.ts';
-import type { Attempt, Receiver } from '../harness/receiver.ts';
-import { verifyDelivery } from '../harness/signatures.ts';
+import { ledgerFromApi, ledgerFromEvents, linkedStreamsIn, readOrderStream } from '../harness/order-stream.ts';
+import { type Attempt, type Receiver, verifyDelivery } from '../harness/receiver.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
 import { until } from '../harness/until.ts';
 import type { Bought } from './purchases.ts';

@@ -1,5 +1,84 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { ChainNode } from '@cpg/local-chain';
+import { freePort } from '@cpg/ports';
+import { reservePorts, STANDARD_PORTS } from './ports.ts';
+import { type Stack, startStack } from './stack.ts';
+
+export interface ProxiedStack {
+  readonly stack: Stack;
+  readonly proxies: Proxies;
+  /** Stops all processes and removes the data. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface ProxiedStackOptions {
+  readonly dispatchers?: number;
+  /** Numbers of instances, at most two of a service. */
+  readonly scale?: string | undefined;
+  /** Whether services find the event store by gossip. */
+  readonly discover: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const VIA_PORT_OFFSET = 1_000;
+
+/** Starts a stack whose processes connect to each other through proxies. */
+export const startProxiedStack = async ({ discover, env, ...options }: ProxiedStackOptions): Promise<ProxiedStack> => {
+  const { offset, release } = await reservePorts([VIA_PORT_OFFSET]);
+  const proxies = await startProxies(
+    Object.entries(STANDARD_PORTS).map(([name, port]) => ({
+      name,
+      port: port + offset + VIA_PORT_OFFSET,
+      target: port + offset,
+    })),
+  );
+  const addresses = {
+    PORT_OFFSET: String(offset),
+    VIA_PORT_OFFSET: String(VIA_PORT_OFFSET),
+    EVENTSTORE_DISCOVER: String(discover),
+  };
+  const free = () => {
+    proxies.close();
+    release();
+  };
+  try {
+    const stack = await startStack({ ...options, env: { ...addresses, ...env } });
+    const stop = async () => {
+      await stack.stop();
+      free();
+    };
+    return { stack, proxies, stop };
+  } catch (error) {
+    free();
+    throw error;
+  }
+};
+
+/** The address of a chain node, where another node can take its place. */
+export interface NodeRoute {
+  /** What services read. */
+  readonly url: string;
+  readonly leadTo: (node: ChainNode) => void;
+  /** Refuses connections, as if no node ran. Resolves to a function that accepts them again. */
+  readonly block: () => Promise<() => Promise<void>>;
+  readonly close: () => void;
+}
+
+export const routeTo = async (node: ChainNode): Promise<NodeRoute> => {
+  const port = await freePort();
+  const proxies = await startProxies([{ name: 'node', port, target: portOf(node) }]);
+  const url = new URL(node.url);
+  url.port = String(port);
+  return {
+    url: url.href,
+    leadTo: (other) => proxies.redirect('node', portOf(other)),
+    block: () => proxies.block('node'),
+    close: proxies.close,
+  };
+};
+
+const portOf = ({ url }: ChainNode): number => Number(new URL(url).port);
 
 /** TCP proxies between the processes of a stack, whose connections can be cut. */
 export interface Proxies {
@@ -13,7 +92,7 @@ export interface Proxies {
   readonly close: () => void;
 }
 
-export interface Route {
+interface Route {
   readonly name: string;
   /** The port that clients connect to. */
   readonly port: number;
@@ -24,7 +103,7 @@ export interface Route {
 const HOST = '127.0.0.1';
 
 /** Starts a proxy for each route. Throws if a port is taken. */
-export const startProxies = async (routes: readonly Route[]): Promise<Proxies> => {
+const startProxies = async (routes: readonly Route[]): Promise<Proxies> => {
   const sockets = new Map(routes.map(({ name }) => [name, new Set<Socket>()]));
   const targets = new Map(routes.map(({ name, target }) => [name, target]));
   const servers = new Map<string, Server>();

@@ -1,6 +1,9 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Delivered } from './signatures.ts';
+import { WebhookPayload } from '@cpg/contracts';
+import { verify } from '@cpg/webhook-verifier';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { until } from './until.ts';
 
 /** One delivery attempt that reached the receiver. */
@@ -70,4 +73,34 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
+};
+
+/** A received delivery. Header names are in lower case. */
+export interface Delivered {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rawBody: string;
+}
+
+/** Verifies a delivery in three ways: with @cpg/webhook-verifier, with the npm package standardwebhooks, and by
+ *  `x-signature`. Returns the payload. Throws if one of them fails. */
+export const verifyDelivery = (delivered: Delivered, secret: string): WebhookPayload => {
+  const { headers, rawBody } = delivered;
+  verify(rawBody, headers, secret);
+  new StandardWebhook(secret).verify(rawBody, { ...headers });
+  if (!hasValidXSignature(delivered, secret)) throw new Error(`x-signature is wrong: ${headers['x-signature']}`);
+  return WebhookPayload.parse(JSON.parse(rawBody));
+};
+
+/** Whether a `v1` of `x-signature` (`t=<unix seconds>,v1=<hex>[,v1=<hex>]`) is the HMAC-SHA256 of
+ *  `<x-idempotency-key>.<t>.<raw body>` with the decoded secret as key. */
+export const hasValidXSignature = ({ headers, rawBody }: Delivered, secret: string): boolean => {
+  const parts = (headers['x-signature'] ?? '').split(',').map((part) => part.split('=') as [string, string]);
+  const seconds = parts.find(([name]) => name === 't')?.[1];
+  const mac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+    .update(`${headers['x-idempotency-key']}.${seconds}.${rawBody}`)
+    .digest();
+  return parts
+    .filter(([name]) => name === 'v1')
+    .map(([, hex]) => Buffer.from(hex, 'hex'))
+    .some((given) => given.length === mac.length && timingSafeEqual(given, mac));
 };

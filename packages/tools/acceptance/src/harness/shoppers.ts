@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Order } from '@cpg/contracts';
-import type { Answer, Api } from './api.ts';
-import { retryUntilAnswered } from './retry-until-answered.ts';
+import { type Answer, type Api, retryUntilAnswered } from './api.ts';
 import { orderBody } from './order-bodies.ts';
 
 /** An order whose creation and payment were acknowledged. */
@@ -11,36 +10,40 @@ export interface Purchase {
   readonly order: Order;
 }
 
-export interface Shoppers {
-  readonly purchases: readonly Purchase[];
-  /** Starts no new purchases. */
-  readonly stop: () => void;
-  /** Resolves with all purchases once those in progress are done. */
-  readonly finished: () => Promise<readonly Purchase[]>;
+export interface Shoppers<T> {
+  /** What their visits returned so far. */
+  readonly visits: readonly T[];
+  /** Whether a visit failed. Then all shoppers stop. */
+  readonly failed: () => boolean;
+  /** Starts no new visits. Resolves with all visits once those in progress are done; throws the error of a failed one. */
+  readonly stop: () => Promise<readonly T[]>;
 }
 
-/** Starts shoppers that create and pay one order after another and retry until they get an answer. */
-export const startShoppers = (api: Api, { count }: { count: number }): Shoppers => {
-  const purchases: Purchase[] = [];
+/** Starts `count` shoppers, each with one visit after another. */
+export const startShoppers = <T>(count: number, visit: () => Promise<T>): Shoppers<T> => {
+  const visits: T[] = [];
   let stopped = false;
+  let failed = false;
   const shopper = async () => {
-    while (!stopped) purchases.push(await purchase(api));
+    while (!stopped) visits.push(await visit());
   };
   const done = Promise.all(Array.from({ length: count }, shopper));
-  // `finished` reports the error.
-  done.catch(() => {});
+  done.catch(() => {
+    stopped = true;
+    failed = true; // `stop` throws the error.
+  });
   return {
-    purchases,
-    stop: () => {
+    visits,
+    failed: () => failed,
+    stop: async () => {
       stopped = true;
-    },
-    finished: async () => {
       await done;
-      return purchases;
+      return visits;
     },
   };
 };
 
+/** Creates and pays an order, and retries until it gets an answer. */
 export const purchase = async (api: Api): Promise<Purchase> => {
   const reference = randomUUID();
   const body = orderBody({ external_reference_id: reference });

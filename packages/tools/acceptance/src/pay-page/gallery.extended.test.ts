@@ -1,11 +1,130 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Checkout } from '@cpg/contracts';
+import { DESKTOP, PHONE, qrCodeOn, sidewaysOn, violationsOn, visit } from './browser.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { qrCodeOn } from './qr-code.ts';
-import { openSale } from './sale.ts';
-import { STATES } from './states.ts';
-import { DESKTOP, PHONE, sidewaysOn, violationsOn, visit } from './visit.ts';
+import { openSale, type Sale } from './sale.ts';
+
+type Changes = Parameters<typeof openSale>[1];
+
+/** What a payer can meet on the page, and how an order gets there. */
+export interface PageState {
+  readonly name: string;
+  /** Of the order. */
+  readonly order?: Changes;
+  readonly reach?: (sale: Sale) => Promise<unknown>;
+  /** Whether the page shows it. */
+  readonly shown: (checkout: Checkout) => boolean;
+}
+
+const EXPRESS: Changes = { capabilities: { express_checkout: true } };
+const HOUR = 61;
+
+const payments =
+  (...states: string[]) =>
+  (checkout: Checkout) =>
+    checkout.payments.map(({ state }) => state).join() === states.join();
+
+const payAndConfirm = async (sale: Sale, percent?: bigint) => {
+  await sale.pay(percent);
+  await sale.confirm();
+};
+const expire = async (sale: Sale) => {
+  await sale.advance(HOUR);
+  await sale.until(({ state }) => state === 'expired');
+};
+
+const STATES: readonly PageState[] = [
+  { name: 'summary', shown: ({ state }) => state === 'waiting' },
+  { name: 'waiting', order: EXPRESS, shown: ({ state }) => state === 'waiting' },
+  {
+    name: 'confirming',
+    order: EXPRESS,
+    reach: (sale) => sale.pay(),
+    shown: ({ state, payments: [payment] }) => state === 'confirming' && payment?.confirmations === 1,
+  },
+  {
+    name: 'partially-paid',
+    order: EXPRESS,
+    reach: (sale) => payAndConfirm(sale, 40n),
+    shown: ({ state }) => state === 'partially_paid',
+  },
+  {
+    name: 'held-part',
+    order: { capabilities: { express_checkout: true, partial_payments: false } },
+    reach: (sale) => payAndConfirm(sale, 40n),
+    shown: payments('seen'),
+  },
+  { name: 'paid', reach: payAndConfirm, shown: ({ state }) => state === 'paid' },
+  {
+    name: 'paid-too-much',
+    reach: (sale) => payAndConfirm(sale, 130n),
+    shown: ({ state, due_back }) => state === 'paid' && Number(due_back) > 0,
+  },
+  {
+    name: 'paid-too-much-kept',
+    order: { capabilities: { can_overpay: true } },
+    reach: (sale) => payAndConfirm(sale, 130n),
+    shown: ({ state, surplus }) => state === 'paid' && Number(surplus) > 0,
+  },
+  {
+    name: 'paid-twice',
+    reach: async (sale) => {
+      await payAndConfirm(sale);
+      await sale.until(({ state }) => state === 'paid');
+      await payAndConfirm(sale);
+    },
+    shown: payments('counted', 'not_counted'),
+  },
+  {
+    name: 'renewed',
+    order: { capabilities: { express_checkout: true, expiration_auto_renewal: true } },
+    reach: (sale) => sale.advance(HOUR),
+    shown: ({ state, price_updated_at }) => state === 'waiting' && price_updated_at !== undefined,
+  },
+  { name: 'expired', reach: expire, shown: ({ state }) => state === 'expired' },
+  {
+    name: 'late-money',
+    reach: async (sale) => {
+      await expire(sale);
+      await payAndConfirm(sale);
+    },
+    shown: payments('late'),
+  },
+  {
+    name: 'partially-paid-expired',
+    reach: async (sale) => {
+      await payAndConfirm(sale, 40n);
+      await sale.until(({ state }) => state === 'partially_paid');
+      await sale.advance(HOUR);
+    },
+    shown: ({ state }) => state === 'partially_paid_expired',
+  },
+  {
+    name: 'canceled',
+    reach: (sale) => sale.post(`/v1/orders/${sale.order.id}/cancel`),
+    shown: ({ state }) => state === 'canceled',
+  },
+  {
+    name: 'reversed',
+    reach: async (sale) => {
+      await payAndConfirm(sale);
+      await sale.until(({ state }) => state === 'paid');
+      await sale.fail();
+    },
+    shown: ({ state }) => state === 'reversed',
+  },
+  {
+    name: 'returned',
+    reach: async (sale) => {
+      await payAndConfirm(sale);
+      await sale.until(({ state }) => state === 'paid');
+      await sale.refund();
+    },
+    shown: payments('returned'),
+  },
+];
 
 /** Screenshots of every state, for people to look at. */
 const FOLDER =

@@ -1,10 +1,8 @@
-import { startExtraGateway } from '../harness/extra-service.ts';
+import { startExtraGateway } from '../harness/services.ts';
 import { until } from '../harness/until.ts';
+import { qrCodeOn, visit } from './browser.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { qrCodeOn } from './qr-code.ts';
-import { openSale } from './sale.ts';
-import { transferOf } from './scan.ts';
-import { visit } from './visit.ts';
+import { openSale, transferOf } from './sale.ts';
 import { installWallet, LOCAL_CHAIN, type Wallet } from './wallet.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };

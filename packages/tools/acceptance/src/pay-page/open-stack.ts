@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { type EvmStack, onEvm, startEvmStack } from '../chains/evm-stack.ts';
-import { canTestInChromium, startChromium } from './chromium.ts';
+import { canTestInChromium, startChromium } from './browser.ts';
 import { CONFIRMATIONS } from './sale.ts';
 
 /** Tests in a browser, on payments of the local chain. */

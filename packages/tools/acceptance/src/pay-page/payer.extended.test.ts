@@ -1,8 +1,7 @@
 import { item } from '../harness/order-bodies.ts';
+import { DESKTOP, qrCodeOn, sidewaysOn, tornWordsOn, violationsOn, visit } from './browser.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { qrCodeOn } from './qr-code.ts';
 import { openSale } from './sale.ts';
-import { DESKTOP, sidewaysOn, tornWordsOn, violationsOn, visit } from './visit.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
 /** The narrowest screen that WCAG asks for. */

@@ -1,9 +1,8 @@
 import { Checkout, type Order } from '@cpg/contracts';
-import { mineBlocks, type Receipt } from '@cpg/local-chain';
+import { type EvmAsset, mineBlocks, pay, type Receipt, type RpcCall } from '@cpg/local-chain';
 import type { EvmStack } from '../chains/evm-stack.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { until } from '../harness/until.ts';
-import { payByUri } from './scan.ts';
 
 type Changes = Parameters<typeof orderBody>[0];
 
@@ -90,4 +89,19 @@ export const openSale = async ({ call, desk }: EvmStack, changes: Changes = {}):
         { withinMs: 45_000 },
       ),
   };
+};
+
+/** The transfer on the local chain that an EIP-681 URI asks for. Throws Error for another chain. */
+export const transferOf = (uri: string): { asset: EvmAsset; to: string; units: bigint } => {
+  const token = /^ethereum:(0x[0-9a-fA-F]{40})@31337\/transfer\?address=(0x[0-9a-fA-F]{40})&uint256=(\d+)$/.exec(uri);
+  if (token) return { asset: { contract: token[1]! }, to: token[2]!, units: BigInt(token[3]!) };
+  const coin = /^ethereum:(0x[0-9a-fA-F]{40})@31337\?value=(\d+)$/.exec(uri);
+  if (coin) return { asset: 'native', to: coin[1]!, units: BigInt(coin[2]!) };
+  throw new Error(`no transfer on the local chain: ${uri}`);
+};
+
+/** Pays as a wallet that scanned the URI, or another part of its amount. */
+const payByUri = (call: RpcCall, uri: string, percent = 100n): Promise<Receipt> => {
+  const { asset, to, units } = transferOf(uri);
+  return pay(call, asset, to, (units * percent) / 100n);
 };

@@ -1,7 +1,6 @@
-import { PLAIN_HTTP_HOST } from './chromium.ts';
+import { PLAIN_HTTP_HOST, violationsOn, visit } from './browser.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
 import { openSale } from './sale.ts';
-import { violationsOn, visit } from './visit.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
 const RETURN = 'https://shop.example/thanks?cart=7';

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { emptyDataFolder, openDataFolder } from './folder.ts';
-import { lockDataFolder } from './lock.ts';
+import { emptyDataFolder, lockDataFolder, openDataFolder } from './folder.ts';
 import { loadSecrets } from './secrets.ts';
 import { explainWriteErrors } from './write-file.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LaunchError } from '../launch-error.ts';
+import { LaunchError } from '../config.ts';
 import { postgresFolder } from '../processes/leftover-processes.ts';
 import { explainWriteErrors, writeJson } from './write-file.ts';
 

@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { LaunchError } from '../launch-error.ts';
+import { LaunchError } from '../config.ts';
 
 /** Replaces a file atomically: a reader sees the old or the new content, never a part. */
 export const writeAtomically = (path: string, text: string, mode = 0o644): void => {

@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { writeJson } from '../data/write-file.ts';
+import { startGuard } from './guard.ts';
 import { type Program, supervise, type Supervised } from './supervisor.ts';
 
 /** Processes that stop together, after those of the earlier phases. */
@@ -14,7 +17,6 @@ export interface ProcessGroup {
   readonly stop: (phases: readonly StopPhase[]) => Promise<void>;
   /** Kills all processes. */
   readonly kill: () => void;
-  readonly pidOf: (name: string) => number | null;
   /** Name of a process that crashed at least this often, each time soon after its start; null if there is none. */
   readonly crashLooping: (crashes: number) => string | null;
 }
@@ -56,8 +58,29 @@ export const createProcessGroup = ({
       stopping = true;
       for (const supervised of members.values()) supervised.kill();
     },
-    pidOf: (name) => members.get(name)?.pid() ?? null,
     crashLooping: (crashes) =>
       [...members.values()].find((supervised) => supervised.crashes() >= crashes)?.name ?? null,
+  };
+};
+
+/** Returns a function that records each started and ended process in `processes.json`, and informs the guard. */
+export const createProcessRecord = (
+  dataDir: string,
+  phases: readonly StopPhase[],
+  warn: (sentence: string) => void,
+) => {
+  const guard = startGuard();
+  const pids = new Map<string, number>();
+  const phaseOf = (name: string) => phases.findIndex(({ includes }) => includes(name));
+  return (name: string, pid: number | null): void => {
+    if (pid === null) pids.delete(name);
+    else pids.set(name, pid);
+    const running = [...pids];
+    guard.watch(phases.map((_, phase) => running.filter(([name]) => phaseOf(name) === phase).map(([, pid]) => pid)));
+    try {
+      writeJson(join(dataDir, 'processes.json'), Object.fromEntries(pids));
+    } catch (error) {
+      warn(`processes.json could not be written: ${(error as Error).message}`);
+    }
   };
 };

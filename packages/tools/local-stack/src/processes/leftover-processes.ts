@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LaunchError } from '../launch-error.ts';
-import { commandOf, waitUntil } from './process-table.ts';
-import { type Signals, signalsOf } from './signals.ts';
+import { LaunchError } from '../config.ts';
+import { commandOf, type Signals, signalsOf, waitUntil } from './process-table.ts';
 
 /** The argument that identifies a process of the stack that uses `dataDir`. */
 export const dataDirArgument = (dataDir: string): string => `--data-dir=${dataDir}`;

@@ -2,6 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The signals that stop and kill a process. */
+export interface Signals {
+  readonly stop: NodeJS.Signals;
+  readonly kill: NodeJS.Signals;
+}
+
+/** PostgreSQL differs: SIGINT is its fast shutdown, and SIGQUIT kills it together with its workers. */
+export const signalsOf = (name: string): Signals =>
+  name === 'postgres' ? { stop: 'SIGINT', kill: 'SIGQUIT' } : { stop: 'SIGTERM', kill: 'SIGKILL' };
+
 /** Start time of a process, in the system's own format. Process id and start time together identify a process, because
  *  ids are reused. Null when the process does not exist or is a zombie. */
 export const startedAt = (pid: number): string | null => {

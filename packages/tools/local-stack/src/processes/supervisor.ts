@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { signalsOf } from './signals.ts';
+import { signalsOf } from './process-table.ts';
 
 /** A program to run as a process. */
 export interface Program {

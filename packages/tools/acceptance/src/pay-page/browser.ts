@@ -1,6 +1,49 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { firstPaintOf } from './first-paint.ts';
+import jsqr from 'jsqr';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PNG } from 'pngjs';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+/** A name of this machine that browsers do not trust as they trust `localhost`. */
+export const PLAIN_HTTP_HOST = 'pay.test';
+
+/** No sandbox: tests may run as root. The rest keeps the browser from calling its maker. */
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', `--host-resolver-rules=MAP ${PLAIN_HTTP_HOST} 127.0.0.1`],
+];
+
+/** Path of a Chromium: `CHROMIUM_BIN`, or the first one on the PATH; null if there is none. */
+const findChromium = (): string | null =>
+  process.env.CHROMIUM_BIN ??
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((file) => existsSync(file)) ??
+  null;
+
+/** Whether there is a browser; otherwise reports that tests are skipped. */
+export const canTestInChromium = (tests: string): boolean => {
+  if (findChromium()) return true;
+  const reason = `${tests} are skipped: Chromium is missing; on Debian, apt-get install chromium installs it`;
+  process.stderr.write(`${reason}\n`);
+  if (process.env.SKIPPED_BECAUSE) appendFileSync(process.env.SKIPPED_BECAUSE, `${reason}\n`);
+  return false;
+};
+
+export const startChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findChromium()!, args: FLAGS, headless: true });
+
+const FIRST_PAINT = `new Promise((done) =>
+  new PerformanceObserver((list) => {
+    const [paint] = list.getEntriesByName('first-contentful-paint');
+    if (paint) done(paint.startTime);
+  }).observe({ type: 'paint', buffered: true }))`;
+
+/** Milliseconds to the first contentful paint. The script of the page starts then. */
+export const firstPaintOf = (page: Page): Promise<number> => page.evaluate<number>(FIRST_PAINT);
 
 /** A payer's browser on the payment page. */
 export interface Visit {
@@ -83,3 +126,9 @@ export const tornWordsOn = (page: Page): Promise<string[]> =>
 /** By how many pixels the page is wider than the screen: a payer would have to scroll sideways. */
 export const sidewaysOn = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** The text of the QR code in a screenshot, null if there is none. */
+export const qrCodeOn = async (page: Page): Promise<string | null> => {
+  const { data, width, height } = PNG.sync.read(await page.screenshot({ fullPage: true }));
+  return jsqr.default(new Uint8ClampedArray(data), width, height)?.data ?? null;
+};

@@ -1,11 +1,45 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@cpg/ports';
-import { healthOf } from './health.ts';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
+
+/** The answer of a health route: the status, and the checks that fail, as in `503 preparation orders`.
+ *  Without a connection `refused`, and after `withinMs` `no answer`. */
+export const healthOf = async (
+  baseUrl: string,
+  { path = '/health/ready', withinMs = 6_000 }: { path?: '/health' | '/health/ready'; withinMs?: number } = {},
+): Promise<string> => {
+  const signal = AbortSignal.timeout(withinMs);
+  const answer = await fetch(`${baseUrl}${path}`, { signal })
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch(() => null);
+  if (!answer) return signal.aborted ? 'no answer' : 'refused';
+  const { missing = [] } = JSON.parse(answer.body) as { missing?: string[] };
+  return [answer.status, ...missing].join(' ');
+};
+
+export type ServiceName = 'gateway' | 'orders' | 'payments';
+
+/** Starts an admin command of one service, like `projections rebuild`, as `npm run admin` does. */
+export const serviceAdmin = (stack: StackFiles, name: ServiceName, command: string) => {
+  const admin = fileURLToPath(new URL(`../../../../../services/${name}/dist/admin.js`, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [admin, ...command.split(' ')], {
+    env: { ...process.env, NODE_OPTIONS: '', ...stack.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  const output = Promise.all([text(child.stdout!).catch(() => ''), text(child.stderr!)]);
+  return {
+    kill: () => void child.kill('SIGKILL'),
+    /** Closes the pipe of the output, as `head` does when it has enough. */
+    stopReading: () => void child.stdout!.destroy(),
+    /** Resolves with the exit code (null if it was killed) and the output. */
+    outcome: async () => ({ code: await ended, output: (await output).join('') }),
+  };
+};
 
 /** Starts a second instance of a service of the stack, on a free port, and waits until it is ready.
  *  `env` overrides the environment of the first one.

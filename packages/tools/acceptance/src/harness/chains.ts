@@ -1,7 +1,19 @@
+import { type RpcCall, rpcClient } from '@cpg/local-chain';
+import pg from 'pg';
 import { z } from 'zod';
-import { serviceAdmin } from './service-admin.ts';
+import { serviceAdmin } from './services.ts';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
+
+/** The EVM chain that a stack runs. */
+export const LOCAL_NETWORK = 'ethereum-local';
+
+/** Calls to the chain of a stack; null if it runs none. */
+export const chainOf = ({ environment }: StackFiles, network = LOCAL_NETWORK): RpcCall | null => {
+  const urls = JSON.parse(environment.CHAIN_URLS || '{}') as Record<string, string[]>;
+  const url = urls[network]?.[0];
+  return url === undefined ? null : rpcClient(url);
+};
 
 const Details = z.object({
   height: z.int().nullable(),
@@ -70,4 +82,24 @@ export const rescan = async (stack: StackFiles, network: string, from: number): 
     `chains rescan --network ${network} --from ${from} --apply`,
   ).outcome();
   if (code !== 0) throw new Error(`chains rescan ended with ${code}: ${output}`);
+};
+
+/** Writes of transfers that wait: payments has read a block, and has not committed it. */
+export interface HeldTransfers {
+  /** Waits until payments waits. */
+  readonly areWaitedFor: () => Promise<void>;
+  readonly release: () => Promise<void>;
+}
+
+export const holdTransfers = async ({ databaseUrl }: StackFiles): Promise<HeldTransfers> => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => {}); // tests kill PostgreSQL
+  await client.connect();
+  await client.query('begin; lock table payments.chain_transfers in share mode');
+  const waiting = `select from pg_locks where relation = 'payments.chain_transfers'::regclass and not granted`;
+  return {
+    areWaitedFor: () =>
+      until('payments to write a transfer', async () => (await client.query(waiting)).rowCount! > 0).then(() => {}),
+    release: () => client.end(),
+  };
 };
