@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The root folder of the checkout. */
@@ -59,23 +59,30 @@ const install = async () => {
   print(`installing dependencies with ${manifest.packageManager}`);
   // With CI=true, pnpm asks no questions and replaces a node_modules folder of another version.
   const env = { ...process.env, CI: 'true' };
-  const args = ['pnpm', 'install', '--frozen-lockfile', '--reporter=append-only'];
-  if ((await runWithPnpm(args, { env })) !== 0) fail('the dependencies could not be installed: see the messages above');
+  // npx keeps pnpm in its cache. Without --prefer-offline, it waits for the registry, offline more than a minute.
+  const npx = ['--yes', '--prefer-offline', `--package=${manifest.packageManager}`, '--'];
+  const args = [...npx, 'pnpm', 'install', '--frozen-lockfile', '--reporter=append-only'];
+  if ((await run('npx', args, { env, stdout: process.stderr })) !== 0)
+    fail('the dependencies could not be installed: see the messages above');
   stamp('.installed', hash);
 };
 
 const build = async () => {
   if (isStamped('.built', sourcesHash())) return;
   print('building');
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' };
-  const args = [join('node_modules', '.bin', 'turbo'), 'run', 'build', '--output-logs=errors-only'];
-  if ((await runWithPnpm(args, { env })) !== 0) fail('the build failed: see the messages above');
+  const bin = join(CHECKOUT, 'node_modules', '.bin');
+  const env = {
+    ...process.env,
+    // turbo runs the scripts of packages with the pnpm that it finds here.
+    PATH: [bin, process.env.PATH].join(delimiter),
+    TURBO_TELEMETRY_DISABLED: '1',
+    TURBO_NO_UPDATE_NOTIFIER: '1',
+  };
+  const args = ['run', 'build', '--output-logs=errors-only'];
+  if ((await run(join(bin, 'turbo'), args, { env, stdout: process.stderr })) !== 0)
+    fail('the build failed: see the messages above');
   stamp('.built', sourcesHash());
 };
-
-/** Runs a command with the pinned pnpm on its path. npx downloads pnpm to its cache. */
-const runWithPnpm = (args, { env }) =>
-  run('npx', ['--yes', `--package=${manifest.packageManager}`, '--', ...args], { env, stdout: process.stderr });
 
 /** Hash of everything that an installation depends on. */
 const installationHash = () => {
