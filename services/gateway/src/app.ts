@@ -1,4 +1,3 @@
-import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import {
   clientNetwork,
   createApp,
@@ -15,41 +14,37 @@ import {
   type StartGate,
   waitForStartGate,
 } from '@cpg/platform';
+import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { OrdersClient } from './api/orders/orders-client.ts';
-import type { PaymentsClient } from './api/payments/payments-client.ts';
-import type { WebhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
-import type { Authenticator } from './door/keys/authenticator.ts';
-import { createLoadLimits } from './door/limits/load-limits.ts';
-import type { RateLimits } from './door/limits/rate-limits.ts';
-import { serveApiDocs } from './openapi/plugin.ts';
-import { serveLooks } from './checkout/looks.ts';
-import { authenticate } from './door/keys/authenticate.ts';
-import { compressResponses } from './door/responses/compression.ts';
-import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
-import { acceptJsonBodies } from './door/bodies/json-body.ts';
-import { addLocations, addPageLinks } from './api/lists/links.ts';
-import { repairPagePath } from './checkout/state/page-link.ts';
-import { payPageRoutes, type PayPageSettings } from './checkout/checkout-routes.ts';
-import type { TestWallet } from './checkout/sandbox/test-wallet.ts';
-import { answerMethodNotAllowed } from './door/responses/method-not-allowed.ts';
-import { forbidCaching } from './door/responses/no-store.ts';
-import { limitRequestRate } from './door/limits/rate-limit.ts';
-import { requireScopes } from './door/keys/require-scopes.ts';
-import { addSecurityHeaders } from './door/responses/secure-headers.ts';
-import { rejectUnstorableText } from './door/bodies/storable-text.ts';
-import { limitConcurrentReads } from './door/limits/read-concurrency.ts';
-import { closeUnreadConnections } from './door/responses/unread-responses.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
+import { webhookDeliveryRoutes } from './api/deliveries/delivery-routes.ts';
+import { addPageLinks } from './api/lists/page-links.ts';
 import { merchantRoutes } from './api/merchants/merchant-routes.ts';
-import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-routes.ts';
 import { orderRoutes } from './api/orders/order-routes.ts';
+import type { OrdersClient } from './api/orders/orders-client.ts';
+import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-routes.ts';
 import { paymentRoutes } from './api/payments/payment-routes.ts';
+import type { PaymentsClient } from './api/payments/payments-client.ts';
 import { providerPaymentRoutes } from './api/providers/provider-routes.ts';
 import { refundRoutes } from './api/refunds/refund-routes.ts';
-import { webhookDeliveryRoutes } from './api/deliveries/delivery-routes.ts';
-import { webhookSecretRoutes } from './api/webhooks/webhook-secret-routes.ts';
-import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
+import type { WebhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
+import { webhookRoutes, webhookSecretRoutes } from './api/webhooks/webhook-routes.ts';
+import { payPageRoutes, type PayPageSettings } from './checkout/checkout-routes.ts';
+import { serveLooks } from './checkout/looks.ts';
+import type { TestWallet } from './checkout/sandbox/test-wallet.ts';
+import { repairPagePath } from './checkout/state/page-link.ts';
+import { acceptJsonBodies } from './door/bodies/json-body.ts';
+import { rejectUnstorableText } from './door/bodies/storable-text.ts';
+import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
+import { authenticate, requireScopes } from './door/keys/authenticate.ts';
+import type { Authenticator } from './door/keys/authenticator.ts';
+import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts';
+import { createLoadLimits, limitConcurrentReads } from './door/limits/read-concurrency.ts';
+import { compressResponses } from './door/responses/compression.ts';
+import { addLocations } from './door/responses/headers.ts';
+import { addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
+import { closeUnreadConnections } from './door/responses/unread-responses.ts';
+import { serveApiDocs } from './openapi/plugin.ts';
 
 export interface AppOptions {
   readonly environment: 'sandbox' | 'production';

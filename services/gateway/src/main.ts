@@ -16,27 +16,26 @@ import {
 } from '@cpg/platform';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { z } from 'zod';
-import { buildApp } from './app.ts';
-import { startCleanup } from './door/idempotency/cleanup.ts';
+import { boxOfEachKey } from './admin/sealed.ts';
+import { checkEndpointUrl } from './api/merchant-urls.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
 import { webhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
+import { buildApp } from './app.ts';
+import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { type GatewayConfig, readConfig } from './config.ts';
+import { startCleanup } from './door/idempotency/cleanup.ts';
+import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
+import { deleteExpiredRequests, holdInstanceLock } from './door/idempotency/stored-requests.ts';
 import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { type Authenticator, type AuthenticatorOptions, createAuthenticator } from './door/keys/authenticator.ts';
 import { createCredentialLoader } from './door/keys/credential-loader.ts';
-import { createKeyVerifier } from './door/keys/verifier.ts';
+import { credentialsByKids, replaceHash, updateLastUsed } from './door/keys/credentials.ts';
+import { createKeyVerifier } from './door/keys/hash.ts';
 import { createLastUsedTracker } from './door/keys/last-used.ts';
 import { createRateLimits } from './door/limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
-import { boxOfEachKey } from './admin/sealed.ts';
-import { holdInstanceLock } from './door/idempotency/instance-lock.ts';
-import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { openPools, type Pools } from './pools.ts';
-import { credentialsByKids, replaceHash, updateLastUsed } from './door/keys/credentials.ts';
-import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
-import { deleteExpiredRequests } from './door/idempotency/stored-requests.ts';
-import { checkEndpointUrl } from './api/webhooks/endpoint-url.ts';
 
 await runService(async () => {
   const config = readConfig(process.env);

@@ -1,17 +1,16 @@
-import { type Pool, transaction } from '@cpg/platform/postgres';
 import { isAddressOrCidr } from '@cpg/platform';
-import type { ApiKey, KeyEnvironment } from '../door/keys/api-key.ts';
-import { issueKey } from '../door/keys/issue.ts';
-import { Scope } from '../door/keys/scopes.ts';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { merchantById } from '../api/merchants/merchant-queries.ts';
+import { type ApiKey, type KeyEnvironment, Scope } from '../door/keys/api-key.ts';
 import {
   type Credential,
   credentialByKid,
   credentialsOf,
+  issueKey,
   lockCredential,
   retireCredential,
   revokeCredential,
 } from '../door/keys/credentials.ts';
-import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { AdminError } from './admin-error.ts';
 import { table } from './table.ts';
 

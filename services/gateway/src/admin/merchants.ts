@@ -1,6 +1,6 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
-import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import {
   insertMerchant,
   listMerchants,
@@ -9,9 +9,9 @@ import {
   type StoredMerchant,
   updateMerchant,
 } from '../api/merchants/merchant-queries.ts';
-import { profileName } from '../api/payment-page/payment-page-queries.ts';
-import { MerchantDefinition } from './definition.ts';
+import { profileName } from '../api/payment-page/payment-page-settings.ts';
 import { AdminError } from './admin-error.ts';
+import { MerchantDefinition } from './definition.ts';
 import { table } from './table.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {

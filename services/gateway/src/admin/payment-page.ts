@@ -1,8 +1,7 @@
 import { isAppError, type PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
 import { describeIssue, validationDetails } from '@cpg/platform';
-import { replacePaymentPageSettings } from '../api/payment-page/replace-settings.ts';
-import { paymentPageSettings } from '../api/payment-page/payment-page-queries.ts';
+import type { Pool } from '@cpg/platform/postgres';
+import { paymentPageSettings, replacePaymentPageSettings } from '../api/payment-page/payment-page-settings.ts';
 import { AdminError } from './admin-error.ts';
 import type { KeyAdmin } from './keys.ts';
 

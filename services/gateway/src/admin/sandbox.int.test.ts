@@ -1,11 +1,11 @@
 import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { createAuthenticator } from '../door/keys/authenticator.ts';
-import { verifySecret } from '../door/keys/hash.ts';
-import { Scope } from '../door/keys/scopes.ts';
-import { credentialByKid } from '../door/keys/credentials.ts';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
-import { ensureSandboxMerchant } from './sandbox.ts';
+import { Scope } from '../door/keys/api-key.ts';
+import { createAuthenticator } from '../door/keys/authenticator.ts';
+import { credentialByKid } from '../door/keys/credentials.ts';
+import { verifySecret } from '../door/keys/hash.ts';
 import { log } from '../testing/jest-gateway.ts';
+import { ensureSandboxMerchant } from './sandbox.ts';
 
 const pepper = 'pepper of the tests with thirty-two characters';
 

@@ -1,13 +1,11 @@
 import { type CreateMerchantDto, PaymentCurrency, PaymentRail } from '@cpg/contracts';
 import { CommaSeparatedList, createLogger, newUlid, wallClock } from '@cpg/platform';
 import { createPool, type Pool } from '@cpg/platform/postgres';
-import { type ApiKey, parseApiKey } from '../door/keys/api-key.ts';
-import { hashSecret, verifySecret } from '../door/keys/hash.ts';
-import { issueKey } from '../door/keys/issue.ts';
-import { Scope } from '../door/keys/scopes.ts';
-import { migrateGateway } from '../migrations.ts';
-import { credentialByKid, credentialsOf, replaceSecret } from '../door/keys/credentials.ts';
 import { insertMerchant, merchantByReference } from '../api/merchants/merchant-queries.ts';
+import { type ApiKey, parseApiKey, Scope } from '../door/keys/api-key.ts';
+import { credentialByKid, credentialsOf, issueKey, replaceSecret } from '../door/keys/credentials.ts';
+import { hashSecret, verifySecret } from '../door/keys/hash.ts';
+import { migrateGateway } from '../migrations.ts';
 
 export interface SandboxOptions {
   readonly databaseUrl: string;

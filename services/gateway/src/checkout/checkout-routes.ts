@@ -1,27 +1,26 @@
 import { AppError, type Checkout } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
 import type { Logger } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance } from 'fastify';
 import type { PaymentsClient } from '../api/payments/payments-client.ts';
 import { createTurns } from '../door/limits/turns.ts';
-import { AT_ONCE } from '../door/responses/compression.ts';
-import { sendEncodedBody } from '../door/responses/encoded-body.ts';
-import { chainHeights } from './live/chain-heights.ts';
-import { changedOrderPages } from './state/checkout-queries.ts';
 import { callContext, canAnswer } from '../door/request.ts';
-import { ASSETS_PATH, type PageAsset, readPageAssets } from './view/assets.ts';
-import { checkoutOf } from './state/checkout.ts';
+import { AT_ONCE, sendEncodedBody } from '../door/responses/compression.ts';
 import { answerErrorsWithPages } from './errors.ts';
-import { noSuchPage, pageFinder } from './state/find-page.ts';
 import { isInTab, pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
-import { speechOf } from './view/language.ts';
+import { chainHeights } from './live/chain-heights.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
 import { pageStates, versionOf } from './live/page-state.ts';
 import { liveRoutes } from './live/routes.ts';
-import { choiceOf, chosenWay, type PageChoice, pageLink } from './state/page-link.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
+import { changedOrderPages } from './state/checkout-queries.ts';
+import { checkoutOf } from './state/checkout.ts';
+import { noSuchPage, pageFinder } from './state/find-page.ts';
+import { choiceOf, chosenWay, type PageChoice, pageLink } from './state/page-link.ts';
+import { ASSETS_PATH, type PageAsset, readPageAssets } from './view/assets.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
+import { speechOf } from './view/language.ts';
 
 export interface PayPageOptions {
   readonly pool: Pool;

@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { logoByHash } from '../api/payment-page/payment-page-queries.ts';
+import { logoByHash } from '../api/payment-page/payment-page-settings.ts';
 import { accentStyles } from './view/accent.ts';
 
 const LOGO_FILE = /^([\da-f]{64})\.png$/;

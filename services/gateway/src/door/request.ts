@@ -1,7 +1,7 @@
 import type { CallContext } from '@cpg/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Scope } from './keys/api-key.ts';
 import type { Caller } from './keys/authenticator.ts';
-import type { Scope } from './keys/scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

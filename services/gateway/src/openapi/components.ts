@@ -29,12 +29,12 @@ import {
   PaymentMethod,
   PaymentPageSettings,
   PaymentPageSettingsDto,
-  ProviderPayment,
-  RecordedProviderPayment,
   PaymentWebhookPayload,
+  ProviderPayment,
   Rate,
-  Refund,
   Rates,
+  RecordedProviderPayment,
+  Refund,
   Replay,
   samplePayloadOf,
   TestDelivery,
@@ -43,12 +43,11 @@ import {
   WebhookPayload,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { AdvanceTimeBody, TestWebhookBody } from '../api/debug/debug-routes.ts';
-import { FailPaymentBody, RegisterPaymentBody } from '../api/debug/debug-payment-routes.ts';
+import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
+import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { RefundPage } from '../api/refunds/refund-routes.ts';
-import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
 
 /** The field by which a reader tells the variants of a union, and the schema of each of its values. */

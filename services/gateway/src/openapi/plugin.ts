@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { type EncodedBody, encodeBody, sendEncodedBody } from '../door/responses/encoded-body.ts';
+import { encodeBody, type EncodedBody, sendEncodedBody } from '../door/responses/compression.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { completeOperation, type Operation } from './operations.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/platform/postgres';
 import {
   createLogger,
   createOutages,
@@ -12,24 +11,24 @@ import {
   secretBox,
   type StartGate,
 } from '@cpg/platform';
+import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/platform/postgres';
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from '../app.ts';
+import { checkEndpointUrl } from '../api/merchant-urls.ts';
 import { ordersClient } from '../api/orders/orders-client.ts';
 import { paymentsClient } from '../api/payments/payments-client.ts';
 import { webhookDispatcherClient } from '../api/webhooks/webhook-dispatcher-client.ts';
-import { holdInstanceLock } from '../door/idempotency/instance-lock.ts';
+import { buildApp } from '../app.ts';
+import type { TestWallet } from '../checkout/sandbox/test-wallet.ts';
+import { holdInstanceLock } from '../door/idempotency/stored-requests.ts';
 import { keyEnvironmentOf } from '../door/keys/api-key.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';
 import { createCredentialLoader } from '../door/keys/credential-loader.ts';
+import { credentialsByKids, type KeySpec, updateLastUsed } from '../door/keys/credentials.ts';
 import { verifySecret } from '../door/keys/hash.ts';
-import type { KeySpec } from '../door/keys/issue.ts';
 import { createLastUsedTracker } from '../door/keys/last-used.ts';
 import { createRateLimits } from '../door/limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
-import type { TestWallet } from '../checkout/sandbox/test-wallet.ts';
 import { openPools } from '../pools.ts';
-import { credentialsByKids, updateLastUsed } from '../door/keys/credentials.ts';
-import { checkEndpointUrl } from '../api/webhooks/endpoint-url.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
 import { ordersResponse } from './jest-resources.ts';
 import { errorResponse, startStub, type StubService } from './jest-stub-service.ts';

@@ -1,11 +1,10 @@
 import type { CreateMerchantDto } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
 import { newUlid } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance } from 'fastify';
-import type { KeyEnvironment } from '../door/keys/api-key.ts';
-import { issueKey, type KeySpec } from '../door/keys/issue.ts';
-import { Scope } from '../door/keys/scopes.ts';
 import { insertMerchant } from '../api/merchants/merchant-queries.ts';
+import { type KeyEnvironment, Scope } from '../door/keys/api-key.ts';
+import { issueKey, type KeySpec } from '../door/keys/credentials.ts';
 import { type Method, send, type TestResponse } from './jest-send.ts';
 
 export const PEPPER = 'pepper of the tests, thirty-two characters';

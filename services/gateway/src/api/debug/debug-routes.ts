@@ -1,38 +1,19 @@
-import {
-  AdvanceTimeCall,
-  EXAMPLE_IDS,
-  Order,
-  OrderId,
-  requestText,
-  TestDelivery,
-  WebhookEventType,
-  WebhookId,
-  withExample,
-} from '@cpg/contracts';
+import { randomBytes } from 'node:crypto';
+import { AppError, OrderId, PaymentId, WebhookId } from '@cpg/contracts';
+import { parsePositiveAmount } from '@cpg/platform';
 import type { Pool } from '@cpg/platform/postgres';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { callContext } from '../../door/request.ts';
+import { notFound, orNotFound, parseId, type ResourceName } from '../ids.ts';
+import { type OwnedOrder, ownedOrder } from '../orders/order-queries.ts';
 import type { OrdersClient } from '../orders/orders-client.ts';
+import { merchantIdOfPayment } from '../payments/payment-queries.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
-import { parseId } from '../not-found.ts';
 import { merchantIdOfWebhook } from '../webhooks/webhook-queries.ts';
-import { callContext } from '../../door/request.ts';
-import { requireOwner, requireOwnerOfOrder } from './ownership.ts';
-import { debugPaymentRoutes } from './debug-payment-routes.ts';
-import { pathId } from '../parameters.ts';
-
-export const TestWebhookBody = withExample(
-  z.strictObject({
-    webhook_id: requestText(0, 256).describe('The webhook: `whk_` and a ULID.'),
-    event_type: WebhookEventType.describe('The type of the event.'),
-  }),
-  { webhook_id: EXAMPLE_IDS.webhook, event_type: 'order:paid' },
-);
-
-export const AdvanceTimeBody = withExample(z.strictObject(AdvanceTimeCall.shape), { minutes: 61 });
-
-const tags = ['Sandbox'];
+import * as schemas from './debug-schemas.ts';
 
 export interface DebugRouteOptions {
   readonly pool: Pool;
@@ -46,45 +27,94 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
   const { pool, orders, dispatcher } = options;
   await app.register(debugPaymentRoutes, options);
 
-  app.post(
-    '/orders/:id/advance-time',
-    {
-      schema: {
-        operationId: 'advanceTime',
-        summary: 'Advance the clock of an order',
-        description:
-          'Acts as if `minutes` had passed for this order: its deadline comes closer and its rates get older. If the order becomes due, it expires or is renewed with new rates immediately; it is renewed at most once per request. Each request advances the clock again. Returns 409 `order_state_conflict` if the order is not open.',
-        tags,
-        params: pathId('order', 'ord'),
-        body: AdvanceTimeBody,
-        response: { 201: Order },
-      },
-    },
-    async (request, reply) => {
-      const id = parseId(OrderId, 'order', request.params.id);
-      await requireOwnerOfOrder(request, { pool, orders }, id);
-      return reply.code(201).send(await orders.advanceTime(id, request.body, callContext(request)));
-    },
-  );
+  app.post('/orders/:id/advance-time', { schema: schemas.advanceTime }, async (request, reply) => {
+    const id = parseId(OrderId, 'order', request.params.id);
+    await requireOwnerOfOrder(request, { pool, orders }, id);
+    return reply.code(201).send(await orders.advanceTime(id, request.body, callContext(request)));
+  });
 
-  app.post(
-    '/test-webhook',
-    {
-      schema: {
-        operationId: 'testWebhook',
-        summary: 'Send a test event to a webhook',
-        description:
-          'Sends a sample event. Its `data.metadata` contains `"test": true`. A disabled webhook receives it too.',
-        tags,
-        body: TestWebhookBody,
-        response: { 201: TestDelivery },
-      },
-    },
-    async (request, reply) => {
-      const { webhook_id, event_type } = request.body;
-      requireOwner(request, 'webhook', await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id)));
-      const sent = await dispatcher.sendTest({ webhook_id, event_type }, callContext(request));
-      return reply.code(201).header('location', `/v1/webhooks/${webhook_id}/deliveries/${sent.delivery_id}`).send(sent);
-    },
-  );
+  app.post('/test-webhook', { schema: schemas.testWebhook }, async (request, reply) => {
+    const { webhook_id, event_type } = request.body;
+    requireOwner(request, 'webhook', await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id)));
+    const sent = await dispatcher.sendTest({ webhook_id, event_type }, callContext(request));
+    return reply.code(201).header('location', `/v1/webhooks/${webhook_id}/deliveries/${sent.delivery_id}`).send(sent);
+  });
+};
+
+/** `/debug` routes that stand in for the payer and the rails. Sandboxes only. */
+const debugPaymentRoutes: FastifyPluginAsyncZod<{
+  pool: Pool;
+  orders: OrdersClient;
+  payments: PaymentsClient;
+}> = async (app, { pool, orders, payments }) => {
+  const ownPaymentId = async (request: FastifyRequest, pathParameter: string): Promise<string> => {
+    const id = parseId(PaymentId, 'payment', pathParameter);
+    requireOwner(request, 'payment', await merchantIdOfPayment(pool, id));
+    return id;
+  };
+
+  app.post('/register-payment', { schema: schemas.registerPayment }, async (request, reply) => {
+    const { order_id, payment_rail: rail, outcome = 'confirmed' } = request.body;
+    parsePositiveAmount(request.body);
+    const { rails } = await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
+    if (rails.length > 0 && !rails.includes(rail))
+      throw new AppError(
+        'rail_not_enabled',
+        `the order does not enable ${rail}: send payment_rail ${[...new Set(rails)].join(' or ')}`,
+      );
+    const context = callContext(request);
+    const registered = await payments.register(registrationOf(request.body), context);
+    const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;
+    return reply.code(201).header('location', `/v1/payments/${registered.payment.id}`).send(orNotFound('order', order));
+  });
+
+  app.post('/payments/:id/confirm', { schema: schemas.confirmPayment }, async (request, reply) => {
+    const id = await ownPaymentId(request, request.params.id);
+    const { order } = await payments.confirm(id, {}, callContext(request));
+    return reply.code(201).send(orNotFound('order', order));
+  });
+
+  app.post('/payments/:id/fail', { schema: schemas.failPayment }, async (request, reply) => {
+    const id = await ownPaymentId(request, request.params.id);
+    const reason = request.body?.reason;
+    const call = reason === undefined ? {} : { failure_reason: reason };
+    const { order } = await payments.fail(id, call, callContext(request));
+    return reply.code(201).send(orNotFound('order', order));
+  });
+};
+
+type RegisterPaymentBody = z.infer<typeof schemas.RegisterPaymentBody>;
+
+const registrationOf = ({ order_id, payment_rail, amount, currency, txHash, outcome }: RegisterPaymentBody) => ({
+  order_id,
+  rail: payment_rail,
+  provider_id: txHash ?? `debug_${randomBytes(16).toString('hex')}`,
+  amount,
+  currency,
+  confirmed: outcome === undefined || outcome === 'confirmed',
+  // Otherwise a repeated request would make the failed payment received and fail it again.
+  ...(outcome === 'failed' && { reinstates: false }),
+  ...(txHash !== undefined && { tx_hash: txHash }),
+});
+
+/** Throws 404 if the resource does not exist, or belongs to another merchant than the caller. A request without a key
+ *  may use any. */
+const requireOwner = ({ caller }: FastifyRequest, resource: ResourceName, merchantId: string | null): void => {
+  if (merchantId === null || (caller && caller.merchantId !== merchantId)) throw notFound(resource);
+};
+
+/** The same for an order. Asks orders if the row is missing: PostgreSQL can lose it in a crash. */
+const requireOwnerOfOrder = async (
+  request: FastifyRequest,
+  { pool, orders }: { readonly pool: Pool; readonly orders: Pick<OrdersClient, 'summary'> },
+  id: string,
+): Promise<OwnedOrder> => {
+  const order = (await ownedOrder(pool, id)) ?? (await askOrders());
+  requireOwner(request, 'order', order?.merchantId ?? null);
+  return order!;
+
+  async function askOrders(): Promise<OwnedOrder | null> {
+    const summary = await orders.summary(id, callContext(request));
+    return summary && { merchantId: summary.merchant_id, rails: summary.rails };
+  }
 };

@@ -1,7 +1,7 @@
 import { samplePayloadOf } from '@cpg/contracts';
 import { newUlid } from '@cpg/platform';
 import { ulid } from 'ulid';
-import type { Scope } from '../../door/keys/scopes.ts';
+import type { Scope } from '../../door/keys/api-key.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
 

@@ -3,15 +3,17 @@ import {
   type DeliveryAttempt,
   type DeliveryWithAttempts,
   invalidRequest,
+  type Replay,
+  type ReplayStatus,
   type Webhook,
   type WebhookPayload,
 } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
 import { hideInternalAddresses } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import { decodeTime, encodeTime } from 'ulid';
-import type { ListQuery } from '../lists/list-query.ts';
 import type { Place } from '../lists/cursor.ts';
-import { mapPage, type Page, pageOf, startOf } from '../lists/page.ts';
+import type { ListQuery } from '../lists/list-query.ts';
+import { mapPage, type Page, pageOf, selectPage, startOf } from '../lists/page.ts';
 
 interface DeliveryRow {
   readonly id: string;
@@ -146,3 +148,61 @@ const attemptOf = (row: AttemptRow, knownHost: string): DeliveryAttempt => ({
   ...(row.error !== null && { error: hideInternalAddresses(row.error, knownHost) }),
   ...(row.response !== null && { response: row.response }),
 });
+
+interface ReplayRow {
+  readonly id: string;
+  readonly from_at: Date;
+  readonly to_at: Date;
+  readonly event_types: Replay['event_types'];
+  readonly events: number;
+  readonly deferred: string[];
+  readonly reached_order: string | null;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+  readonly canceled_at: Date | null;
+}
+
+type ReplayedWebhook = Pick<Webhook, 'id' | 'is_enabled'>;
+
+const REPLAY_COLUMNS = 'from_at, to_at, event_types, events, deferred, reached_order, finished_at, canceled_at';
+
+/** One page of a webhook's replays, from the dispatcher. */
+export const listReplays = async (db: Queryable, webhook: ReplayedWebhook, list: ListQuery): Promise<Page<Replay>> => {
+  const page = await selectPage<ReplayRow>(db, {
+    table: 'webhooks.api_replays',
+    columns: REPLAY_COLUMNS.split(', '),
+    owner: ['webhook_id', webhook.id],
+    filters: [],
+    list,
+  });
+  return mapPage(page, (row) => replayOf(row, webhook));
+};
+
+export const replayById = async (db: Queryable, webhook: ReplayedWebhook, id: string): Promise<Replay | null> => {
+  const { rows } = await db.query<ReplayRow>(
+    `select id, created_at, ${REPLAY_COLUMNS} from webhooks.api_replays where webhook_id = $1 and id = $2`,
+    [webhook.id, id],
+  );
+  return rows[0] ? replayOf(rows[0], webhook) : null;
+};
+
+const replayOf = (row: ReplayRow, webhook: ReplayedWebhook): Replay => ({
+  id: row.id,
+  webhook_id: webhook.id,
+  status: replayStatusOf(row, webhook),
+  from_date: row.from_at.toISOString(),
+  to_date: row.to_at.toISOString(),
+  event_types: row.event_types,
+  queued_events: row.events,
+  deferred_orders: row.deferred.length,
+  // A place starts with the time at which the order was created.
+  ...(row.reached_order !== null && { reached_date: row.reached_order.split(' ')[0]! }),
+  created_at: row.created_at.toISOString(),
+  ...(row.finished_at && { ended_at: row.finished_at.toISOString() }),
+});
+
+const replayStatusOf = ({ finished_at, canceled_at }: ReplayRow, { is_enabled }: ReplayedWebhook): ReplayStatus => {
+  if (canceled_at) return 'canceled';
+  if (finished_at) return 'done';
+  return is_enabled ? 'running' : 'paused';
+};

@@ -13,14 +13,13 @@ import {
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
+import type { Scope } from '../../door/keys/api-key.ts';
 import type { Caller } from '../../door/keys/authenticator.ts';
-import type { Scope } from '../../door/keys/scopes.ts';
-import { notFound, orNotFound, parseId } from '../not-found.ts';
-import { type AttemptsQuery, deliveryById, listDeliveries } from './delivery-queries.ts';
-import { listReplays, replayById } from './replay-queries.ts';
-import { webhookById } from '../webhooks/webhook-queries.ts';
 import { callContext, callerOf } from '../../door/request.ts';
+import { notFound, orNotFound, parseId } from '../ids.ts';
+import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
+import { webhookById } from '../webhooks/webhook-queries.ts';
+import { type AttemptsQuery, deliveryById, listDeliveries, listReplays, replayById } from './delivery-queries.ts';
 import * as schemas from './delivery-schemas.ts';
 
 export interface WebhookDeliveryRouteOptions {

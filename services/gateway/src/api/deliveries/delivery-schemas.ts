@@ -10,8 +10,8 @@ import {
   withExample,
 } from '@cpg/contracts';
 import { z } from 'zod';
+import { NoBody, pathId } from '../ids.ts';
 import { Instant, ListQuery, RangeStart, wholeNumber } from '../lists/list-query.ts';
-import { NoBody, pathId } from '../parameters.ts';
 
 export const DeliveryPage = pageOf(Delivery);
 export const ReplayPage = pageOf(Replay);

@@ -2,7 +2,7 @@ import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { listOrders, type OrderFilters } from '../orders/order-queries.ts';
 import { listPayments, type PaymentFilters } from '../payments/payment-queries.ts';
-import { listRefunds } from '../refunds/refund-queries.ts';
+import { listRefunds } from '../refunds/refund-routes.ts';
 
 const ROWS = 2_400;
 const DAY_MS = 86_400_000;

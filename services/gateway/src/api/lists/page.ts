@@ -1,9 +1,8 @@
-import { invalidRequest } from '@cpg/contracts';
 import { createHash } from 'node:crypto';
+import { invalidRequest } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
-import type { PageQuery } from './page-query.ts';
-import { pageStatement, type Selection } from './page-statement.ts';
+import { decodeCursor, encodeCursor, type PageQuery, type Place } from './cursor.ts';
+import type { ListQuery } from './list-query.ts';
 
 export interface Page<T> {
   readonly items: T[];
@@ -87,3 +86,91 @@ export const mapPage = <A, B>(page: Page<A>, map: (item: A) => B): Page<B> => ({
   ...page,
   items: page.items.map(map),
 });
+
+/** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). */
+interface CountTable {
+  readonly name: string;
+  /** The columns of its key, besides the merchant and the day. */
+  readonly keys: readonly string[];
+}
+
+/** How to select a page of a table. Everything but values is inserted into the statement as it is, so never pass
+ *  request input. */
+export interface Selection extends PageQuery {
+  /** Without `id` and `created_at`, which are always selected. */
+  readonly columns: readonly string[];
+  /** A condition that all items of the list meet. */
+  readonly only?: string;
+  /** The counts of the rows, if there are any. */
+  readonly counts?: CountTable;
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** Adds a value to those of a statement, and returns its placeholder. */
+type Bind = (value: unknown) => string;
+
+interface Parts {
+  /** The condition on the dates of the list, after others. */
+  readonly range: string;
+  readonly time: (at: Date) => string;
+  /** Sums the matching counts of these days. */
+  readonly days: (condition: string) => string;
+  /** Counts the matching rows in this range. */
+  readonly rows: (range: string) => string;
+}
+
+/** Selects a page, one row of the next page, and the total, in one snapshot. An empty page has one row, with the total. */
+const pageStatement = (selection: Selection, after?: Place): Statement => {
+  const { table, columns, owner, only = 'true', filters, list, counts } = selection;
+  const values: unknown[] = [];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const active = [owner, ...filters].filter(([, value]) => value !== undefined);
+  const equal = active.map(([column, value]) => `${column} = ${bind(value)}`).join(' and ');
+  const matching = `${only} and ${equal}`;
+  const isCounted = counts && active.every(([column]) => column === owner[0] || counts.keys.includes(column));
+  const [source, condition] = isCounted ? [table, matching] : ['few', 'true'];
+  const few = `few as materialized (select id, created_at from ${table} where ${matching}),`;
+  const time = (at: Date) => `${bind(at)}::timestamptz`;
+  const { from_date: from, to_date: to } = list;
+  const range = `${from ? ` and created_at >= ${time(from)}` : ''}${to ? ` and created_at <= ${time(to)}` : ''}`;
+  const rows = (of: string) => `(select count(*) from ${source} where ${condition}${of})`;
+  const days = (of: string) => `(select coalesce(sum(n), 0) from ${counts?.name} where ${equal} and ${of})`;
+  const total = isCounted ? countedTotal(list, { time, days, rows, range }) : rows(range);
+  const order = (of: string) => `${of}created_at ${list.sort}, ${of}id ${list.sort}`;
+  const text = `with ${isCounted ? '' : few}
+total as materialized (select (${total})::int as total),
+page as materialized (
+  select id, created_at from ${source} where ${condition}${range}${after ? placeOf(list.sort, after, bind) : ''}
+  order by ${order('')} limit ${bind(list.limit + 1)} offset ${bind((list.page - 1) * list.limit)})
+select total, page.id, (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, page.created_at, item.*
+from total left join page on true
+left join lateral (select ${columns.join(', ')} from ${table} where id = page.id offset 0) as item on true
+order by ${order('page.')}`;
+  return { text, values };
+};
+
+const DAY_MS = 86_400_000;
+
+/** The number of matching rows: the counts of whole days, and the rows of the rest, which an index counts. */
+const countedTotal = ({ from_date: from, to_date: to }: ListQuery, { time, days, rows, range }: Parts): string => {
+  if (!from && !to) return days(`day = '-infinity'`);
+  const midnight = (round: (days: number) => number, at: Date) => new Date(round(at.getTime() / DAY_MS) * DAY_MS);
+  const [firstDay, endDay] = [from && midnight(Math.ceil, from), to && midnight(Math.floor, to)];
+  if (firstDay && endDay && firstDay > endDay) return rows(range);
+  const dayOf = (at: Date) => `(${time(at)} at time zone 'UTC')::date`;
+  const conditions = [`day > '-infinity'`, firstDay && `day >= ${dayOf(firstDay)}`, endDay && `day < ${dayOf(endDay)}`];
+  const parts = [
+    days(conditions.filter(Boolean).join(' and ')),
+    from && rows(` and created_at >= ${time(from)} and created_at < ${time(firstDay!)}`),
+    to && rows(` and created_at >= ${time(endDay!)} and created_at <= ${time(to)}`),
+  ];
+  return parts.filter(Boolean).join(' + ');
+};
+
+// The whole precision of PostgreSQL, which a Date does not have.
+const placeOf = (sort: 'asc' | 'desc', { createdAtUs, id }: Place, bind: Bind): string =>
+  ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} (timestamptz 'epoch' + ${bind(createdAtUs)}::bigint * interval '1 microsecond', ${bind(id)})`;

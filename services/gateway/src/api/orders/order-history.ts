@@ -2,15 +2,16 @@ import {
   type HistoryEntry,
   type HistoryPage,
   historyView,
+  invalidRequest,
   mergeHistory,
   type Order,
   type RecordedEntry,
 } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
 import type { CallContext } from '@cpg/platform';
-import type { OrdersClient } from './orders-client.ts';
-import type { PaymentsClient } from '../payments/payments-client.ts';
+import type { Queryable } from '@cpg/platform/postgres';
 import { currenciesOfPayments } from '../payments/payment-queries.ts';
+import type { PaymentsClient } from '../payments/payments-client.ts';
+import type { OrdersClient } from './orders-client.ts';
 
 const ALL_TIME = { from: '1970-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z' };
 
@@ -64,4 +65,19 @@ export const createPublicHistoryReader =
 export const clampedIsoString = (instant: Date): string => {
   const [from, to] = [ALL_TIME.from, ALL_TIME.to].map((end) => Date.parse(end));
   return new Date(Math.max(from!, Math.min(to!, instant.getTime()))).toISOString();
+};
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
+
+/** An opaque cursor for clients: base64url of a position in a history. */
+export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
+
+/** The position in a cursor of the query parameter `after`; undefined without a cursor. Throws `invalid_request` for
+ *  other text. */
+export const decodeCursor = (cursor: string | undefined): string | undefined => {
+  if (cursor === undefined) return undefined;
+  const position = Buffer.from(cursor, 'base64url').toString();
+  if (!PRINTABLE_ASCII.test(position) || encodeCursor(position) !== cursor)
+    throw invalidRequest([{ path: 'after', message: 'must be the `next` of an earlier response' }]);
+  return position;
 };

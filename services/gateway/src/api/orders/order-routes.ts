@@ -1,24 +1,42 @@
-import { AppError, isAppError, type Order, OrderId } from '@cpg/contracts';
+import {
+  AppError,
+  type FaultDetail,
+  invalidRequest,
+  isAppError,
+  type MerchantCreateOrderDto,
+  type Order,
+  OrderId,
+  type PaymentMethod,
+} from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { CreatedOrder, OrderRef, OrdersClient } from './orders-client.ts';
-import type { PaymentsClient } from '../payments/payments-client.ts';
-import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from './order-history.ts';
-import { orNotFound, parseId } from '../not-found.ts';
-import { idempotencyKeyOf, orderIdOfKey, sendStored, sendText } from '../../door/idempotency/idempotency-key.ts';
-import { requestFingerprint } from '../../door/idempotency/request-fingerprint.ts';
 import {
   completeOrderDeletion,
   isDeletionUnanswered,
   recordOrderDeletion,
 } from '../../door/idempotency/deleted-resources.ts';
-import { listOrders, orderById } from './order-queries.ts';
+import {
+  idempotencyKeyOf,
+  orderIdOfKey,
+  requestFingerprint,
+  sendStored,
+  sendText,
+} from '../../door/idempotency/idempotency-key.ts';
 import { callContext, callerOf, canAnswer } from '../../door/request.ts';
-import { checkBrowserUrl } from '../web-url.ts';
-import { decodeCursor, encodeCursor } from './history-cursor.ts';
+import { orNotFound, parseId } from '../ids.ts';
+import { checkBrowserUrl } from '../merchant-urls.ts';
+import type { PaymentsClient } from '../payments/payments-client.ts';
+import {
+  clampedIsoString,
+  createHistoryReader,
+  createPublicHistoryReader,
+  decodeCursor,
+  encodeCursor,
+} from './order-history.ts';
+import { listOrders, orderById } from './order-queries.ts';
 import * as schemas from './order-schemas.ts';
-import { paymentMethodRefusal } from './payment-methods.ts';
+import type { CreatedOrder, OrderRef, OrdersClient } from './orders-client.ts';
 
 export interface OrderRouteOptions {
   readonly orders: OrdersClient;
@@ -138,3 +156,19 @@ const orderRef = (request: FastifyRequest, id: string): OrderRef => ({
   orderId: parseId(OrderId, 'order', id),
   merchantId: callerOf(request).merchantId,
 });
+
+/** The refusal of rails that the merchant does not accept, or does not accept in the order's currency; null without
+ *  one. */
+const paymentMethodRefusal = (
+  { enable_rails, payment_currency }: Pick<MerchantCreateOrderDto, 'enable_rails' | 'payment_currency'>,
+  methods: readonly PaymentMethod[],
+): AppError | null => {
+  const details = enable_rails.flatMap((rail, index): FaultDetail[] => {
+    const method = methods.find(({ type }) => type === rail);
+    const path = `enable_rails.${index}`;
+    if (!method) return [{ path, message: `${rail} is not among the payment methods of this merchant` }];
+    if (method.supported_currencies.includes(payment_currency)) return [];
+    return [{ path, message: `${rail} does not support ${payment_currency} for this merchant` }];
+  });
+  return details.length > 0 ? invalidRequest(details) : null;
+};

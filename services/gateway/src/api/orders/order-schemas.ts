@@ -10,8 +10,8 @@ import {
   UpdateOrderDto,
 } from '@cpg/contracts';
 import { z } from 'zod';
+import { NoBody, pathId } from '../ids.ts';
 import { Instant, ListQuery } from '../lists/list-query.ts';
-import { NoBody, pathId } from '../parameters.ts';
 
 export const OrderPage = pageOf(Order);
 

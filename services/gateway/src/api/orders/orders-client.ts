@@ -12,8 +12,8 @@ import {
 } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/platform';
 import type { z } from 'zod';
-import { notFound } from '../not-found.ts';
-import { goneError } from '../../door/idempotency/shown-resource.ts';
+import { goneError } from '../../door/idempotency/idempotency-key.ts';
+import { notFound } from '../ids.ts';
 
 /** An order and its merchant. The orders service returns 404 if the order belongs to another merchant. */
 export interface OrderRef {

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { invalidRequest, isAppError } from '@cpg/contracts';
 import type { SharpOptions } from 'sharp';
-import type { StoredLogo } from './payment-page-queries.ts';
+
+/** A re-encoded logo and the SHA-256 of its bytes, in hexadecimal. */
+export interface StoredLogo {
+  readonly png: Buffer;
+  readonly hash: string;
+}
 
 export const MAX_PNG_BYTES = 100 * 1024;
 const MAX_SIDE_PIXELS = 8_192;

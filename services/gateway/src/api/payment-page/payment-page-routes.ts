@@ -2,10 +2,9 @@ import { AppError, PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/cont
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { createMerchantSlots } from '../../door/limits/merchant-slots.ts';
-import { orNotFound } from '../not-found.ts';
-import { replacePaymentPageSettings } from './replace-settings.ts';
-import { paymentPageSettings } from './payment-page-queries.ts';
 import { callerOf, canAnswer } from '../../door/request.ts';
+import { orNotFound } from '../ids.ts';
+import { paymentPageSettings, replacePaymentPageSettings } from './payment-page-settings.ts';
 
 export interface PaymentPageSettingsRouteOptions {
   readonly pool: Pool;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
-import { profileName } from './payment-page-queries.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
+import { profileName } from './payment-page-settings.ts';
 
 const PATH = '/v1/merchants/me/payment-page';
 const logo = async (background: string) =>

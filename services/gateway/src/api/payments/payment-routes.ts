@@ -12,12 +12,11 @@ import {
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { PaymentsClient } from './payments-client.ts';
-import { ListQuery } from '../lists/list-query.ts';
-import { orNotFound, parseId } from '../not-found.ts';
-import { listPayments, paymentById } from './payment-queries.ts';
 import { callContext, callerOf } from '../../door/request.ts';
-import { pathId } from '../parameters.ts';
+import { orNotFound, parseId, pathId } from '../ids.ts';
+import { ListQuery } from '../lists/list-query.ts';
+import { listPayments, paymentById } from './payment-queries.ts';
+import type { PaymentsClient } from './payments-client.ts';
 
 export const PaymentPage = pageOf(Payment);
 

@@ -15,7 +15,7 @@ import {
   type RegisterPaymentCall,
 } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/platform';
-import { notFound } from '../not-found.ts';
+import { notFound } from '../ids.ts';
 
 const AVAILABILITY_TIMEOUT_MS = 1_000;
 

@@ -1,12 +1,11 @@
 import { pageOf, PaymentCurrency, Refund, RefundId, requestText } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ListQuery } from '../lists/list-query.ts';
-import { orNotFound, parseId } from '../not-found.ts';
-import { listRefunds, refundById } from './refund-queries.ts';
 import { callerOf } from '../../door/request.ts';
-import { pathId } from '../parameters.ts';
+import { orNotFound, parseId, pathId } from '../ids.ts';
+import { ListQuery } from '../lists/list-query.ts';
+import { type Page, selectResources } from '../lists/page.ts';
 
 export const RefundPage = pageOf(Refund);
 
@@ -54,4 +53,31 @@ export const refundRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, {
       return orNotFound('refund', await refundById(pool, callerOf(request).merchantId, id));
     },
   );
+};
+
+export interface RefundFilters {
+  readonly payment_id?: string | undefined;
+  readonly order_id?: string | undefined;
+  readonly currency?: string | undefined;
+}
+
+export const listRefunds = async (
+  db: Queryable,
+  merchantId: string,
+  { payment_id, order_id, currency, ...list }: ListQuery & RefundFilters,
+): Promise<Page<Refund>> =>
+  selectResources<Refund>(db, {
+    table: 'payments.api_refunds',
+    owner: ['merchant_id', merchantId],
+    filters: Object.entries({ payment_id, order_id, currency }),
+    list,
+    counts: { name: 'payments.api_refund_counts', keys: ['currency'] },
+  });
+
+const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
+  const { rows } = await db.query<{ resource: Refund }>(
+    'select resource from payments.api_refunds where id = $1 and merchant_id = $2',
+    [id, merchantId],
+  );
+  return rows[0]?.resource ?? null;
 };

@@ -9,8 +9,8 @@ import {
   withExample,
 } from '@cpg/contracts';
 import { z } from 'zod';
+import { NoBody, pathId } from '../ids.ts';
 import { ListQuery } from '../lists/list-query.ts';
-import { NoBody, pathId } from '../parameters.ts';
 
 export const WebhookPage = pageOf(Webhook);
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp, createConcurrencyLimit, createLogger, refuseOverload } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { compressResponses } from '../../door/responses/compression.ts';
-import { addSecurityHeaders } from '../../door/responses/secure-headers.ts';
+import { addSecurityHeaders } from '../../door/responses/headers.ts';
 import { closeUnreadConnections } from '../../door/responses/unread-responses.ts';
 import { createEventStreams } from './event-streams.ts';
 import { followOpenPages, type PageState } from './open-pages.ts';

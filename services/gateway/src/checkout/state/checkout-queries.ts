@@ -1,6 +1,6 @@
 import type { Order, PaymentPageSettings } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-queries.ts';
+import { settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
 
 /** What the row of an order and those of its merchant give to its page. */
 export interface OrderPage {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { EncodedBody } from '../../door/responses/encoded-body.ts';
+import type { EncodedBody } from '../../door/responses/compression.ts';
 
 /** A file that pages load. Its name contains a hash of its content, so browsers keep it. */
 export interface PageAsset extends EncodedBody {

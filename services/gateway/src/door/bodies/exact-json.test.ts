@@ -1,6 +1,6 @@
 import { AppError } from '@cpg/contracts';
 import fc from 'fast-check';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson } from './json-body.ts';
 
 const faultsOf = (text: string): unknown => {
   try {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { createApp, createLogger } from '@cpg/platform';
 import { z } from 'zod';
-import { NoBody } from '../../api/parameters.ts';
+import { NoBody } from '../../api/ids.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { rejectUnstorableText } from './storable-text.ts';
 

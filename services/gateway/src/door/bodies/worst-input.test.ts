@@ -2,7 +2,7 @@ import { AppError } from '@cpg/contracts';
 import { BODY_LIMIT_BYTES, createLogger, secretBox } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../app.ts';
-import { Scope } from '../keys/scopes.ts';
+import { Scope } from '../keys/api-key.ts';
 
 // Every route gets the worst inputs of the largest size that is allowed. Each may cost so many times as much processor
 // time as a plain body of that size. An input whose time grows with the square of its size costs thousands of times.

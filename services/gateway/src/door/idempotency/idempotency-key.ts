@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { AppError, derivedId, invalidRequest } from '@cpg/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import sortKeys from 'sort-keys';
 
 const HEADER = 'idempotency-key';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -17,6 +19,12 @@ export const orderIdOfKey = (merchantId: string, key: string): string => derived
 export const reusedKey = (): AppError =>
   new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
 
+/** The refusal of a repeated request whose order or webhook was deleted. */
+export const goneError = (resourceId: string): AppError =>
+  resourceId.startsWith('whk_')
+    ? new AppError('webhook_deleted', 'the webhook of this request was deleted: use a new Idempotency-Key')
+    : new AppError('order_deleted', 'the order of this request was deleted: use a new Idempotency-Key');
+
 export interface FinalResponse {
   readonly status: number;
   readonly text: string;
@@ -27,3 +35,19 @@ export const sendText = (reply: FastifyReply, { status, text }: FinalResponse): 
 
 export const sendStored = (reply: FastifyReply, response: FinalResponse): FastifyReply =>
   sendText(reply.header('idempotency-replayed', 'true'), response);
+
+export interface FingerprintedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** The validated body; absent when the request has none. */
+  readonly body?: unknown;
+}
+
+/** SHA-256, in hexadecimal, of method, URL and body. The order of the names in the body does not matter.
+ *  Stored with idempotency keys for 24 hours, so a new version must compute the same value: not RFC 8785, which sorts
+ *  `"10"` before `"9"`. */
+export const requestFingerprint = ({ method, url, body = null }: FingerprintedRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sortKeys([method, url, body], { deep: true })))
+    .digest('hex');

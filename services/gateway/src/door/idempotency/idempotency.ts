@@ -1,8 +1,18 @@
 import { AppError, type ErrorCode } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
 import { newUlid, type SecretBox, withTimeout } from '@cpg/platform';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isDeleted } from './deleted-resources.ts';
+import { callerOf } from '../request.ts';
+import { isDeleted, orderIdOfPayment } from './deleted-resources.ts';
+import {
+  type FinalResponse,
+  goneError,
+  idempotencyKeyOf,
+  orderIdOfKey,
+  requestFingerprint,
+  reusedKey,
+  sendStored,
+} from './idempotency-key.ts';
 import {
   type Claim,
   claimRequest,
@@ -13,10 +23,6 @@ import {
   type StoredRequest,
   storeResponse,
 } from './stored-requests.ts';
-import { callerOf } from '../request.ts';
-import { type FinalResponse, idempotencyKeyOf, orderIdOfKey, reusedKey, sendStored } from './idempotency-key.ts';
-import { goneError, shownResource } from './shown-resource.ts';
-import { requestFingerprint } from './request-fingerprint.ts';
 
 // Refusals below 500 that are not stored, because a retry of the same request can succeed.
 const RETRYABLE = new Set<ErrorCode>([
@@ -153,3 +159,14 @@ const endClaim = async (
 
 const isFinal = (status: number, payload: string): boolean =>
   status < 400 || (status < 500 && !RETRYABLE.has((JSON.parse(payload) as { code: ErrorCode }).code));
+
+const ID = /^(ord|pay|whk)_[0-9A-Z]{26}$/;
+
+/** The id of the order or webhook that the response of a request will show; for a payment, of its order. `{seed}`
+ *  stands for the seed of new ids. Null when the path has no valid id. */
+const shownResource = async (db: Queryable, request: FastifyRequest): Promise<string | null> => {
+  const { id } = request.params as { id?: string };
+  if (id === undefined) return request.routeOptions.config.shows === 'webhook' ? 'whk_{seed}' : 'ord_{seed}';
+  if (!ID.test(id)) return null;
+  return id.startsWith('pay_') ? orderIdOfPayment(db, id) : id;
+};

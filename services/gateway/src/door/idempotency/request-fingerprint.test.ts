@@ -1,4 +1,4 @@
-import { requestFingerprint } from './request-fingerprint.ts';
+import { requestFingerprint } from './idempotency-key.ts';
 
 const order = (body: unknown) => requestFingerprint({ method: 'POST', url: '/v1/orders', body });
 

@@ -1,7 +1,7 @@
 import { newUlid } from '@cpg/platform';
-import { Scope } from './scopes.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { send } from '../../testing/jest-send.ts';
+import { Scope } from './api-key.ts';
 
 const order = `ord_${newUlid()}`;
 const webhook = `whk_${newUlid()}`;

@@ -1,9 +1,9 @@
 import { AppError } from '@cpg/contracts';
 import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
+import { type RateLimits, tooManyRequests } from '../limits/rate-limits.ts';
+import { callerOf } from '../request.ts';
 import type { AuthenticationBudget, Authenticator } from './authenticator.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
-import { tooManyRequests } from '../limits/rate-limit.ts';
 
 export interface ApiKeyOptions {
   readonly authenticator: Authenticator;
@@ -47,4 +47,16 @@ const failureBudget = (network: string, { failures, lookups }: ApiKeyOptions['li
     return null;
   };
   return { budget, settle };
+};
+
+/** Refuses callers whose key lacks the scope of the route. Registering a route without a scope throws. */
+export const requireScopes = (app: FastifyInstance): void => {
+  app.addHook('onRoute', ({ url, config }) => {
+    if (!config?.scope) throw new Error(`${url} has no scope in its config`);
+  });
+  app.addHook('onRequest', async (request) => {
+    const { scope } = request.routeOptions.config;
+    if (!scope || !callerOf(request).scopes.has(scope))
+      throw new AppError('insufficient_scope', `the key needs the scope ${scope}`);
+  });
 };

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
 import { createAddressMatcher } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
-import type { CredentialWithMerchant } from './credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
-import { isSlowHash } from './hash.ts';
-import type { KeyVerifier } from './verifier.ts';
+import type { CredentialWithMerchant } from './credentials.ts';
+import { isSlowHash, type KeyVerifier } from './hash.ts';
 
 /** The authenticated sender of a request. */
 export interface Caller {

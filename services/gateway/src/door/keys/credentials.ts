@@ -1,8 +1,8 @@
 import type { PaymentMethod } from '@cpg/contracts';
+import { newUlid } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
-import type { KeyEnvironment } from './api-key.ts';
-import type { KeyAlgorithm, SecretHash } from './hash.ts';
-import type { Scope } from './scopes.ts';
+import { type ApiKey, type KeyEnvironment, makeApiKey, type Scope } from './api-key.ts';
+import { hashSecret, type KeyAlgorithm, type SecretHash } from './hash.ts';
 
 /** The stored record of an API key. The key itself is not stored. */
 export interface Credential {
@@ -56,9 +56,9 @@ export const credentialsOf = async (db: Queryable, merchantId: string): Promise<
   return rows;
 };
 
-export type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' | 'rotated_at' | 'revoked_at'>;
+type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' | 'rotated_at' | 'revoked_at'>;
 
-export const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
+const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
   await db.query(
     `insert into gateway.api_keys
        (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at, pepper_id)
@@ -141,4 +141,42 @@ export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, Da
      update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.kid = used.kid`,
     [[...uses.keys()], [...uses.values()]],
   );
+};
+
+/** The permissions and limits of a new key. Null or absent limits mean none. */
+export interface KeySpec {
+  readonly merchantId: string;
+  readonly scopes: Credential['scopes'];
+  readonly environment: Credential['environment'];
+  readonly allowedIps?: readonly string[];
+  readonly expiresAt?: Date | null;
+  readonly version?: number;
+}
+
+/** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has
+ *  it. */
+export const issueKey = async (
+  db: Queryable,
+  spec: KeySpec,
+  {
+    pepper,
+    at,
+    key = makeApiKey(spec.environment),
+    alg,
+  }: { pepper: string; at: Date; key?: ApiKey; alg?: KeyAlgorithm },
+): Promise<ApiKey> => {
+  await insertCredential(db, {
+    id: `key_${newUlid()}`,
+    merchant_id: spec.merchantId,
+    kid: key.kid,
+    scopes: spec.scopes,
+    ...(await hashSecret(key.secret, pepper, alg)),
+    last4: key.text.slice(-4),
+    version: spec.version ?? 1,
+    environment: spec.environment,
+    allowed_ips: [...(spec.allowedIps ?? [])],
+    created_at: at,
+    expires_at: spec.expiresAt ?? null,
+  });
+  return key;
 };

@@ -3,8 +3,7 @@ import { createLogger } from '@cpg/platform';
 import { startAdmin, type TestAdmin } from '../../testing/jest-admin.ts';
 import { PEPPER } from '../../testing/jest-merchant.ts';
 import { countHashes, credentialByKid, replaceHash } from './credentials.ts';
-import { pepperId } from './hash.ts';
-import { createKeyVerifier } from './verifier.ts';
+import { createKeyVerifier, pepperId } from './hash.ts';
 
 const NEW = 'the new pepper of the tests';
 const log = createLogger({ name: 'test', level: 'silent' });

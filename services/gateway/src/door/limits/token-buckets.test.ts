@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createTokenBuckets } from './token-buckets.ts';
+import { createTokenBuckets } from './rate-limits.ts';
 
 test('allows the burst, then requests at the refill rate', () => {
   let now = 0;

@@ -1,5 +1,7 @@
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const OPTIONS = {
   threshold: 1024,
@@ -20,4 +22,26 @@ export const compressResponses = async (app: FastifyInstance): Promise<void> => 
   // for each response: 20 KB that survive collections.
   void globalThis.Response;
   await app.register(compress, { ...OPTIONS, globalDecompression: false });
+};
+
+const ENCODINGS = ['br', 'gzip'] as const;
+
+/** A body and what it is in each content encoding. */
+export interface EncodedBody {
+  readonly body: Buffer;
+  readonly encoded: Readonly<Record<(typeof ENCODINGS)[number], Buffer>>;
+}
+
+/** Compresses a body that many requests get, so that none of them has to. */
+export const encodeBody = async (body: Buffer): Promise<EncodedBody> => {
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(body), promisify(gzip)(body)]);
+  return { body, encoded: { br, gzip: gzipped } };
+};
+
+/** Sends the body in an encoding that the client accepts. Its route needs `compress: false`. */
+export const sendEncodedBody = (request: FastifyRequest, reply: FastifyReply, { body, encoded }: EncodedBody) => {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const encoding = ENCODINGS.find((each) => new RegExp(`\\b${each}\\b`).test(accepted));
+  if (encoding) reply.header('content-encoding', encoding);
+  return reply.header('vary', 'accept-encoding').send(encoding ? encoded[encoding] : body);
 };

@@ -1,6 +1,6 @@
 import { createApp, createLogger } from '@cpg/platform';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { answerMethodNotAllowed } from './method-not-allowed.ts';
+import { answerMethodNotAllowed } from './headers.ts';
 
 const app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) }) as unknown as FastifyInstance;
 

@@ -1,5 +1,5 @@
 import { createAddressMatcher, type ResolveHost } from '@cpg/platform';
-import { checkEndpointUrl } from './endpoint-url.ts';
+import { checkEndpointUrl } from './merchant-urls.ts';
 
 const failing =
   (code: string): ResolveHost =>

@@ -1,5 +1,6 @@
 import Fastify from 'fastify';
-import { addLocations, addPageLinks } from './links.ts';
+import { addLocations } from '../../door/responses/headers.ts';
+import { addPageLinks } from './page-links.ts';
 
 let payload: object;
 const app = Fastify();

@@ -1,4 +1,4 @@
-import { checkBrowserUrl } from './web-url.ts';
+import { checkBrowserUrl } from './merchant-urls.ts';
 
 const check = (url: string, allowLocal = false) => checkBrowserUrl(url, { path: 'return_url', allowLocal });
 

@@ -1,16 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { MAX_PAGE } from './list-query.ts';
 
-/** Sets `Location` on responses that create a resource, also on repeated ones. Register it after the idempotency
- *  keys. */
-export const addLocations = (app: FastifyInstance): void => {
-  app.addHook('onSend', async (request, reply) => {
-    const { creates } = request.routeOptions.config;
-    if (creates !== undefined && reply.statusCode === 201)
-      reply.header('location', creates.replace('{seed}', request.seed));
-  });
-};
-
 /** Sets `Link` (RFC 8288) on pages of lists: `first`, `prev`, `next` and `last`. Without a page number in the request,
  *  `next` is a cursor, so that a client that follows it reads each item once. */
 export const addPageLinks = (app: FastifyInstance): void => {

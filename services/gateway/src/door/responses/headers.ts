@@ -1,0 +1,64 @@
+import { AppError } from '@cpg/contracts';
+import type { FastifyInstance } from 'fastify';
+import helmet from 'helmet';
+
+/** Forbids caches to store the answers of `app`: they show secrets, personal data, or what only one key may read. */
+export const forbidCaching = (app: FastifyInstance): void => {
+  app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+};
+
+// One for all responses: building it costs more than all else of a short request.
+const setHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
+  },
+  crossOriginResourcePolicy: { policy: 'same-site' },
+  referrerPolicy: { policy: 'no-referrer' },
+});
+
+/** Sets security headers on every response. The policy blocks all content: API responses are not pages, and pages set
+ *  their own policy. */
+export const addSecurityHeaders = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, reply, done) => setHeaders(request.raw, reply.raw, () => done()));
+};
+
+/** Responds 405 with an `Allow` header when a path exists, but not for this method. Register it before the routes. */
+export const answerMethodNotAllowed = (app: FastifyInstance): void => {
+  const methodsByPath = new Map<string, Set<string>>();
+
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set();
+    methodsByPath.set(url, methods);
+    for (const each of [method].flat()) methods.add(each);
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    const path = request.url.split('?')[0]!;
+    const methods = [...methodsByPath].flatMap(([url, known]) => (patternOf(url).test(path) ? [...known] : []));
+    if (methods.length === 0) return;
+    const allow = [...new Set(methods)].sort().join(', ');
+    reply.header('allow', allow);
+    throw new AppError('method_not_allowed', `${path} allows ${allow}, not ${request.method}`);
+  });
+};
+
+/** Matches any text for a parameter such as `:id`, as the router does. */
+const patternOf = (url: string): RegExp =>
+  new RegExp(
+    `^${url
+      .replaceAll('.', '\\.')
+      .replaceAll('*', '.*')
+      .replace(/:[^/]+/g, '[^/]*')}$`,
+  );
+
+/** Sets `Location` on responses that create a resource, also on repeated ones. Register it after the idempotency
+ *  keys. */
+export const addLocations = (app: FastifyInstance): void => {
+  app.addHook('onSend', async (request, reply) => {
+    const { creates } = request.routeOptions.config;
+    if (creates !== undefined && reply.statusCode === 201)
+      reply.header('location', creates.replace('{seed}', request.seed));
+  });
+};
