@@ -6,7 +6,6 @@ import { createLeaseChanges, type Leases, startLeases } from './queue/leases.ts'
 import { createPartitions, type Partitions, type Retention } from './queue/partitions.ts';
 import { recordResults } from './queue/results.ts';
 import type { Directory } from './webhooks/directory.ts';
-import { GONE } from './attempts/attempt.ts';
 import { type Capacity, CAPACITY } from './queue/leased-deliveries.ts';
 import { type Claims, startClaims } from './queue/claims.ts';
 import type { Result } from './delivery/delivery.ts';
@@ -15,7 +14,7 @@ import { ENDPOINT_LIMITS, type EndpointLimits } from './attempts/endpoint.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createRecorder } from './queue/recorder.ts';
 import { type ReplayPace, type Replays, replaysUnavailable, startReplays } from './replay/replays.ts';
-import type { Schedule } from './delivery/schedule.ts';
+import { GONE, type Schedule } from './delivery/schedule.ts';
 import type { Sender } from './attempts/send.ts';
 
 export interface InstanceOptions {

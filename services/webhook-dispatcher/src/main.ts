@@ -18,7 +18,7 @@ import { type Config, readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './attempts/endpoint.ts';
 import { createSender } from './attempts/send.ts';
 import { createMetrics } from './metrics.ts';
-import { openPool } from './pool.ts';
+import { openPool } from './queue/queue-table.ts';
 import { createDirectory } from './webhooks/directory.ts';
 
 /** How long attempts in flight may take when the service stops. */

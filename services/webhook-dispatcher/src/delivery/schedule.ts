@@ -1,3 +1,5 @@
+import type { Attempt, Delivery, Result } from './delivery.ts';
+
 /** Waits before the second, third, ... attempt, in seconds. The first attempt is immediate. */
 export type Schedule = readonly number[];
 
@@ -32,6 +34,22 @@ export const nextAttemptAt = (
   const requested = retryAfter === undefined ? 0 : (retryAfterSeconds(retryAfter, now) ?? 0);
   const wait = Math.max(planned, Math.min(requested, planned * MAX_RETRY_AFTER_FACTOR));
   return new Date(now.getTime() + Math.round(wait * 1_000));
+};
+
+export const GONE = 410;
+
+/** The state of a delivery after an attempt: delivered, failed, or pending with the time of the next attempt. 410 Gone
+ *  is not retried. */
+export const resultOf = (
+  delivery: Delivery,
+  attempt: Attempt,
+  { schedule, now, random }: { schedule: Schedule; now: Date; random: () => number },
+): Result => {
+  if (attempt.outcome === 'delivered') return { delivery, attempt, status: 'delivered', nextAt: null };
+  const { retryAfter, statusCode } = attempt;
+  const nextAt =
+    statusCode === GONE ? null : nextAttemptAt(schedule, delivery.attempts + 1, { now, random, retryAfter });
+  return { delivery, attempt, status: nextAt ? 'pending' : 'failed', nextAt };
 };
 
 /** The longest waits after the first, second, ... attempt, in seconds. */

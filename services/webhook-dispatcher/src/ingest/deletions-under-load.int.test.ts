@@ -8,7 +8,7 @@ import { log } from '../testing/jest-log.ts';
 import { claim, releaseLeases, releaseLeasesExcept } from '../queue/queue-table.ts';
 import { deleteOrders, failDeliveriesOfWebhook } from '../queue/deletions.ts';
 import { startLeases } from '../queue/leases.ts';
-import { openPool } from '../pool.ts';
+import { openPool } from '../queue/queue-table.ts';
 import { enqueue, lockOrders } from './enqueue.ts';
 import { enqueueRepeats } from '../replay/redelivery.ts';
 import { enqueueReplayedEvents } from '../replay/replayed-events.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import { retry } from '@cpg/platform';
 import type { PoolClient } from 'pg';
-import { openPool } from '../pool.ts';
+import { openPool } from './queue-table.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../testing/jest-database-proxy.ts';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { log } from '../testing/jest-log.ts';

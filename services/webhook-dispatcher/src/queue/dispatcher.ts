@@ -1,9 +1,9 @@
 import type { Logger } from '@cpg/platform';
-import { makeAttempt, resultOf } from '../attempts/attempt.ts';
 import type { EndpointLimits, EndpointReport } from '../attempts/endpoint.ts';
 import type { Sender } from '../attempts/send.ts';
-import type { Delivery, Result } from '../delivery/delivery.ts';
-import type { Schedule } from '../delivery/schedule.ts';
+import type { Attempt, Delivery, Result } from '../delivery/delivery.ts';
+import { resultOf, type Schedule } from '../delivery/schedule.ts';
+import { headersOf } from '../delivery/sign.ts';
 import type { Directory } from '../webhooks/directory.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import { type Capacity, type EndpointQueue, LeasedDeliveries } from './leased-deliveries.ts';
@@ -211,7 +211,7 @@ export class Dispatcher {
     this.#inFlight += 1;
     endpoint.start(delivery, startedMs);
     this.#running.set(delivery, startedMs);
-    const attempt = await makeAttempt(webhook, delivery, this.#options);
+    const attempt = await this.#send(webhook, delivery);
     this.#inFlight -= 1;
     if (!attempt) {
       endpoint.abort(delivery);
@@ -227,6 +227,19 @@ export class Dispatcher {
     else openedBreaker = endpoint.fail(delivery, this.#nowMs());
     this.#end(queue, resultOf(delivery, attempt, { ...this.#options, now: this.#options.now() }));
     if (openedBreaker) this.#requeueWaitingOf(queue);
+  }
+
+  /** Signs and sends a delivery once. Never rejects. Null when the sender was aborted. */
+  async #send(webhook: Webhook, delivery: Delivery): Promise<Attempt | null> {
+    const { sender, now, log } = this.#options;
+    const startedAt = now();
+    try {
+      const headers = headersOf(delivery, webhook.keys(startedAt), startedAt);
+      return await sender.post({ webhookId: webhook.id, url: webhook.url, headers, body: delivery.event.body });
+    } catch (error) {
+      log.error({ err: error, webhookId: webhook.id }, 'delivery could not be signed or sent');
+      return { outcome: 'blocked', startedAt, durationMs: 0, error: 'the delivery could not be signed or sent' };
+    }
   }
 
   #end(queue: EndpointQueue, result: Result): void {

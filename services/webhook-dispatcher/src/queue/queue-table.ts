@@ -1,6 +1,16 @@
-import { groupBy } from '@cpg/platform';
-import type { Queryable } from '@cpg/platform/postgres';
+import { groupBy, type Logger } from '@cpg/platform';
+import { createPool, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { StoredEvent } from '../delivery/delivery.ts';
+
+// All queries of this service must use an index. A new partition has no statistics yet, so the planner would sometimes
+// choose a sequential scan of the whole partition. Planning a statement anew for each call, as PostgreSQL would decide,
+// costs more than running it.
+const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };
+
+/** Opens the connection pool of the dispatcher. Its sessions avoid sequential scans, and plan a named statement
+ *  once. */
+export const openPool = (url: string, { max, log }: { max: number; log: Logger }): Pool =>
+  createPool({ url, name: 'webhook-dispatcher', max, settings: SETTINGS, log });
 
 /** `webhooks.queue where …` for a statement that changes the rows matching `condition`. They are locked by position: in
  *  the same order as by all other statements (ADR 32). */

@@ -10,7 +10,7 @@ import { MIGRATIONS } from '../migrations.ts';
 import { deliverEvents } from '../ingest/deliver-events.ts';
 import { sampleEvent } from '../ingest/samples.ts';
 import { DEFAULT_RETENTION } from '../queue/partitions.ts';
-import { openPool } from '../pool.ts';
+import { openPool } from '../queue/queue-table.ts';
 import { createDirectory } from '../webhooks/directory.ts';
 import { testHistory } from './jest-history.ts';
 import { log } from './jest-log.ts';

@@ -1,7 +1,7 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { groupBy, type SecretBox } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
-import { isSameRow, type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } from './webhook.ts';
+import { type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } from './webhook.ts';
 
 /** All webhooks of a merchant except deleted ones. */
 export interface Subscriptions {
@@ -42,15 +42,33 @@ export interface DirectoryOptions {
 
 export const createDirectory = (options: DirectoryOptions): Directory => {
   const { pool, box, now, maxAgeMs: defaultMaxAgeMs = 2_000, capacity = 20_000 } = options;
-  const entries = createEntries(options, { onEvict: ({ merchantId }) => merchants.delete(merchantId) });
   // These hold webhooks, not their ids: webhooks and version must be from the same read.
   const merchants = new LRUCache<string, Subscriptions>({ max: capacity });
+  const entries = new LRUCache<string, Entry>({
+    max: capacity,
+    dispose: ({ webhook }, _id, reason) => {
+      if (reason === 'evict' && webhook) merchants.delete(webhook.merchantId);
+    },
+  });
+  /** Caches a row, or with undefined that there is none. */
+  const put = (id: string, row: WebhookRow | undefined): Webhook | null => {
+    const webhook = row ? webhookOf(row, box) : null;
+    entries.set(id, { webhook, row, readMs: performance.now() });
+    return webhook;
+  };
   const readMerchants = async (db: Queryable, merchantIds: readonly string[]) => {
     const found = new Map<string, Subscriptions>();
-    const rows = await rowsOfMerchants(db, merchantIds);
+    if (merchantIds.length === 0) return found;
+    const { rows } = await db.query<WebhookRow & { version: string }>({
+      name: 'webhooks-of-merchants',
+      text: `select ${WEBHOOK_COLUMNS}, version from gateway.webhook_endpoints
+        where merchant_id = any($1) order by id collate "C"`,
+      values: [merchantIds],
+    });
+    const byMerchant = groupBy(rows, (row) => row.merchant_id);
     for (const id of merchantIds) {
-      const own = rows.get(id) ?? [];
-      const webhooks = own.map(({ version: _, ...row }) => entries.put(row.id, row)!);
+      const own = byMerchant.get(id) ?? [];
+      const webhooks = own.map(({ version: _, ...row }) => put(row.id, row)!);
       const subscriptions = { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') };
       found.set(id, subscriptions);
       merchants.set(id, subscriptions);
@@ -81,7 +99,7 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
         [outdated],
       );
       const found = new Map(rows.map((row) => [row.id, row]));
-      for (const id of outdated) entries.put(id, found.get(id));
+      for (const id of outdated) put(id, found.get(id));
     },
     checkKeys: async () => {
       const { rows } = await pool.query<{ box: string }>(
@@ -97,7 +115,7 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       await pool.query('select gateway.disable_webhooks($1, $2, $3)', [ids, reason, now()]);
       for (const id of ids) {
         const row = entries.get(id)?.row;
-        if (row) entries.put(id, { ...row, is_enabled: false });
+        if (row) put(id, { ...row, is_enabled: false });
       }
     },
   };
@@ -109,41 +127,3 @@ interface Entry {
   /** When it was read, as `performance.now()`. */
   readonly readMs: number;
 }
-
-const createEntries = (
-  { box, capacity = 20_000 }: DirectoryOptions,
-  { onEvict }: { onEvict: (webhook: Webhook) => void },
-) => {
-  const cache = new LRUCache<string, Entry>({
-    max: capacity,
-    dispose: ({ webhook }, _id, reason) => {
-      if (reason === 'evict' && webhook) onEvict(webhook);
-    },
-  });
-  return {
-    get: (id: string) => cache.get(id),
-    /** Caches a row, or with undefined that there is none. Returns its webhook: the cached one if the row has not
-     *  changed, since that has decrypted its secrets. */
-    put: (id: string, row: WebhookRow | undefined): Webhook | null => {
-      const cached = cache.get(id);
-      const isUnchanged = cached?.row && row && isSameRow(cached.row, row);
-      const webhook = isUnchanged ? cached.webhook : row ? webhookOf(row, box) : null;
-      cache.set(id, { webhook, row, readMs: performance.now() });
-      return webhook;
-    },
-  };
-};
-
-const rowsOfMerchants = async (
-  db: Queryable,
-  merchantIds: readonly string[],
-): Promise<Map<string, (WebhookRow & { version: string })[]>> => {
-  if (merchantIds.length === 0) return new Map();
-  const { rows } = await db.query<WebhookRow & { version: string }>({
-    name: 'webhooks-of-merchants',
-    text: `select ${WEBHOOK_COLUMNS}, version from gateway.webhook_endpoints
-      where merchant_id = any($1) order by id collate "C"`,
-    values: [merchantIds],
-  });
-  return groupBy(rows, (row) => row.merchant_id);
-};

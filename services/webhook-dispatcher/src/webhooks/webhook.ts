@@ -31,16 +31,6 @@ export interface WebhookRow {
 export const WEBHOOK_COLUMNS = `id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until,
   older_secret_box, older_secret_until`;
 
-export const isSameRow = (a: WebhookRow, b: WebhookRow): boolean =>
-  a.url === b.url &&
-  a.is_enabled === b.is_enabled &&
-  a.secret_box === b.secret_box &&
-  a.previous_secret_box === b.previous_secret_box &&
-  a.previous_secret_until?.getTime() === b.previous_secret_until?.getTime() &&
-  a.older_secret_box === b.older_secret_box &&
-  a.older_secret_until?.getTime() === b.older_secret_until?.getTime() &&
-  a.events.join() === b.events.join();
-
 /** Decrypts the secrets with `box` when they are first used. */
 export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
   const keys = new Map<string, Buffer>();
