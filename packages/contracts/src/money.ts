@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Currency, decimalsOf } from './currencies.ts';
+import { invalidRequest } from './errors/errors.ts';
 
 /** A decimal amount in a resource. A chain can report an amount of any size, so it has no limit. */
 export const Amount = z
@@ -57,6 +58,24 @@ export const toMinor = (text: string, currency: Currency): bigint => {
     throw new RangeError(`${currency} has ${scale} decimals, ${JSON.stringify(text)} has ${value.scale}`);
   return widen(value, scale);
 };
+
+/** Parses the field `amount` of a request to minor units of its currency. Throws `invalid_request` that names the field
+ *  for zero and for more decimals than the currency has. */
+export const parsePositiveAmount = ({ amount, currency }: { amount: string; currency: Currency }): bigint => {
+  const minor = parseAmount(amount, currency);
+  if (minor === 0n) throw invalidAmount('must be positive');
+  return minor;
+};
+
+const parseAmount = (amount: string, currency: Currency): bigint => {
+  try {
+    return toMinor(amount, currency);
+  } catch (error) {
+    throw error instanceof RangeError ? invalidAmount(error.message) : error;
+  }
+};
+
+const invalidAmount = (message: string) => invalidRequest([{ path: 'amount', message }]);
 
 /** Formats minor units as the API shows them, with the fixed number of decimals of the currency. */
 export const fromMinor = (minor: bigint, currency: Currency): string => formatUnits(minor, decimalsOf(currency));

@@ -13,22 +13,21 @@ export {
   AddressList,
   ConfigError,
   EventStoreConfig,
+  FatalStartError,
   Flag,
+  invalidFile,
   KafkaConfig,
   Port,
   PortList,
   readConfig,
+  readJsonFile,
   ServiceConfig,
 } from './config/config.ts';
 export { eventStoreOptions, HttpUrl } from './config/connection-urls.ts';
-export { FatalStartError } from './config/fatal-start-error.ts';
-export { invalidFile, readJsonFile } from './config/json-file.ts';
 export { type SecretBox, secretBox, webhookRow } from './config/secret-box.ts';
 export { isGuessable, Secret, SecretList } from './config/secrets.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { groupBy } from './group-by.ts';
-export { allowedCallers } from './testing/allowed-callers.ts';
-export { parsePositiveAmount } from './http/amount.ts';
 export type { AnyApp } from './http/any-app.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
 export {
@@ -44,13 +43,18 @@ export { onDrain } from './http/drain.ts';
 export { healthRoutes, type ReadinessChecks } from './http/health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
 export { type InternalClient, internalClient } from './http/internal-client.ts';
-export { createStartGate, type StartGate, waitForStartGate } from './start/start-gate.ts';
+export {
+  createStartGate,
+  createStartupTasks,
+  type StartGate,
+  type StartupTasks,
+  waitForStartGate,
+} from './start/startup.ts';
 export { describeIssue, validationDetails } from './http/validation-messages.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './http/time-limits.ts';
-export type { LoadClass, LoadLimits } from './load/load-class.ts';
-export { refuseOverload } from './load/refuse-overload.ts';
+export { type LoadClass, type LoadLimits, refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './log/logger.ts';
 export {
   createOutages,
@@ -88,4 +92,3 @@ export {
   withTimeoutSignal,
 } from './outages/retry.ts';
 export { runService } from './start/run-service.ts';
-export { createStartupTasks, type StartupTasks } from './start/startup-tasks.ts';

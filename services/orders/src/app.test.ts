@@ -1,4 +1,5 @@
-import { allowedCallers, createLogger } from '@cpg/platform';
+import { createLogger } from '@cpg/platform';
+import { allowedCallers } from '@cpg/platform/testing';
 import { buildApp } from './app.ts';
 import { TOKENS } from './testing/jest-calls.ts';
 

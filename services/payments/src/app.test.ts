@@ -1,5 +1,6 @@
-import { allowedCallers, createLogger, createOutages, createServiceMetrics, newId } from '@cpg/platform';
 import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
+import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/platform';
+import { allowedCallers } from '@cpg/platform/testing';
 import { buildApp } from './app.ts';
 import type { StandingOfChain } from './chains/chain-status.ts';
 import { TOKENS } from './testing/jest-fixtures.ts';

@@ -1,4 +1,5 @@
-import { allowedCallers, createOutages, createServiceMetrics } from '@cpg/platform';
+import { createOutages, createServiceMetrics } from '@cpg/platform';
+import { allowedCallers } from '@cpg/platform/testing';
 import { buildApp } from './app.ts';
 import type { WebhookRoutes } from './routes.ts';
 import { log } from './testing/jest-log.ts';

@@ -1,11 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
+import { describeIssue, validationDetails } from '../http/validation-messages.ts';
 import { isAddressOrCidr } from '../network/addresses.ts';
-import { CommaSeparatedList } from './values.ts';
-import { DatabaseUrl, EventStoreUrl } from './connection-urls.ts';
+import { DatabaseUrl, EventStoreUrl, PrivateHosts, unencryptedConnections } from './connection-urls.ts';
 import { guessableSecrets, readSecretFiles, SecretList, sharedSecrets } from './secrets.ts';
-import { PrivateHosts, unencryptedConnections } from './unencrypted.ts';
-import { describeIssue } from '../http/validation-messages.ts';
+import { CommaSeparatedList } from './values.ts';
 
 /** The configuration is invalid, or does not fit what the service found. The message says what to change. */
 export class ConfigError extends Error {
@@ -96,4 +96,43 @@ const halfSetKafka = (env: NodeJS.ProcessEnv): string[] => {
       ? ['KAFKA_TLS_CA_FILE: has no effect without KAFKA_TLS=true']
       : []),
   ];
+};
+
+/** The service must not run with this configuration. A retry cannot succeed; the message tells the operator what to
+ *  change. */
+export class FatalStartError extends Error {
+  override readonly name: string = 'FatalStartError';
+}
+
+/** Reads the JSON file that a variable names. Throws ConfigError that names the variable, the file and every fault. */
+export const readJsonFile = <T extends z.ZodType>(variable: string, path: string, schema: T): z.output<T> => {
+  const parsed = schema.safeParse(jsonAt(variable, path), { error: describeIssue });
+  if (parsed.success) return parsed.data;
+  throw invalidFile(
+    variable,
+    path,
+    validationDetails(parsed.error).map((fault) => `${fault.path}: ${fault.message}`),
+  );
+};
+
+/** The error for a file with faults. */
+export const invalidFile = (variable: string, path: string, faults: readonly string[]): ConfigError =>
+  new ConfigError(`${variable} (${path}) is invalid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+
+const jsonAt = (variable: string, path: string): unknown => {
+  const text = textAt(variable, path);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Without the message and without a cause: the parser quotes the file, which may have secrets.
+    throw invalidFile(variable, path, ['it is not valid JSON']);
+  }
+};
+
+const textAt = (variable: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`${variable} (${path}) cannot be read: ${(cause as Error).message}`, { cause });
+  }
 };

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { FatalStartError } from './fatal-start-error.ts';
+import { FatalStartError } from './config.ts';
 
 /** Encrypts secrets for storage. A box is `v2.<key id>.<base64url of nonce, tag and ciphertext>`. `row` names the row
  *  that holds it, so that a box in another row cannot be opened. Boxes of `v1` name no row. */

@@ -1,4 +1,4 @@
-import { PrivateHosts, unencryptedConnections } from './unencrypted.ts';
+import { PrivateHosts, unencryptedConnections } from './connection-urls.ts';
 
 const namesIn = (env: Record<string, string>): string[] =>
   unencryptedConnections(env).map((fault) => /^([A-Z_]+): is not encrypted: /.exec(fault)![1]!);

@@ -4,8 +4,22 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AnyApp } from '../http/any-app.ts';
 import { errorBody, sendUnavailable } from '../http/http-errors.ts';
 import type { Logger } from '../log/logger.ts';
-import type { EndRequest } from './concurrency-limit.ts';
-import type { LoadClass, LoadLimits } from './load-class.ts';
+import type { ConcurrencyLimit, EndRequest } from './concurrency-limit.ts';
+
+/** Each class has a limit of its own, so that none can use up the room of another. Under overload, `create` is refused
+ *  first and `health` never. `page` and `callback` are for payers and payment providers, who have no key; `keyless` is
+ *  every other request without a verified key. A `stream` has its own limits. */
+export type LoadClass = 'create' | 'normal' | 'page' | 'callback' | 'keyless' | 'health' | 'stream';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Default: `normal`. */
+    load?: LoadClass;
+  }
+}
+
+/** Limits by the class of the route. */
+export type LoadLimits = Partial<Record<LoadClass, ConcurrencyLimit>>;
 
 interface RefuseOverloadOptions {
   /** Requests of a class without a limit are always admitted. */

@@ -1,4 +1,4 @@
-import { FatalStartError } from '../config/fatal-start-error.ts';
+import { FatalStartError } from '../config/config.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
 
 export type Environment = 'sandbox' | 'production';

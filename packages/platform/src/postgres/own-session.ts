@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { FatalStartError } from '../config/fatal-start-error.ts';
+import { FatalStartError } from '../config/config.ts';
 import { withTimeout } from '../outages/retry.ts';
 import { OutageAwareClient } from './errors.ts';
 import { sessionSettings } from './pool.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../log/logger.ts';
-import { FatalStartError } from '../config/fatal-start-error.ts';
+import { FatalStartError } from '../config/config.ts';
 import pg from 'pg';
 import { type IsLeader, startLeaderElection } from './leader-election.ts';
 import { migrate, prepareSchema } from './migrate.ts';

@@ -1,5 +1,4 @@
-import { ConfigError } from '../config/config.ts';
-import { FatalStartError } from '../config/fatal-start-error.ts';
+import { ConfigError, FatalStartError } from '../config/config.ts';
 import type { Logger } from '../log/logger.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 9_000;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FatalStartError } from '../config/fatal-start-error.ts';
+import { FatalStartError } from '../config/config.ts';
 import { createApp } from '../http/app.ts';
 import { createLogger } from '../log/logger.ts';
-import { createStartGate, waitForStartGate } from './start-gate.ts';
-import { createStartupTasks } from './startup-tasks.ts';
+import { createStartGate, createStartupTasks, waitForStartGate } from './startup.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts';
 import { createLogger } from '../log/logger.ts';
-import { createStartupTasks } from './startup-tasks.ts';
+import { createStartupTasks } from './startup.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 /** A task that fails with the given errors and then succeeds. `failed` resolves after its first failure. */

@@ -2,12 +2,13 @@ import {
   AppError,
   type ConfirmationCall,
   type FailureCall,
+  parsePositiveAmount,
   paymentView,
   type RefundCall,
   type RegisteredPayment,
 } from '@cpg/contracts';
 import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
-import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/platform';
+import type { CallContext, Logger } from '@cpg/platform';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';

@@ -2,12 +2,13 @@ import {
   type ErrorCode,
   isAppError,
   OrderId,
+  parsePositiveAmount,
   paymentView,
   type RegisteredPayment,
   type RegisterPaymentCall,
 } from '@cpg/contracts';
 import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
-import { type CallContext, parsePositiveAmount } from '@cpg/platform';
+import type { CallContext } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
 import type { FindPayable } from '../payables/find-payable.ts';

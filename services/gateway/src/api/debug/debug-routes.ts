@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AppError, OrderId, PaymentId, WebhookId } from '@cpg/contracts';
-import { parsePositiveAmount } from '@cpg/platform';
+import { AppError, OrderId, parsePositiveAmount, PaymentId, WebhookId } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

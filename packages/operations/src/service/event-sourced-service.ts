@@ -6,7 +6,6 @@ import {
   type DomainEvent,
   eventStoreClock,
 } from '@cpg/event-sourcing';
-import { databaseClocks } from '@cpg/platform/postgres';
 import {
   createClockGuard,
   createServiceLog,
@@ -21,10 +20,11 @@ import {
   type ServiceConfig,
   wallClock,
 } from '@cpg/platform';
+import { databaseClocks } from '@cpg/platform/postgres';
 import type { z } from 'zod';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
-import { withRecordedScales } from './service/currency-scales.ts';
+import { withRecordedScales } from './currency-scales.ts';
 import type { internalApp } from './internal-app.ts';
 
 type Config = z.infer<typeof ServiceConfig> &

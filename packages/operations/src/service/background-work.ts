@@ -10,14 +10,14 @@ import {
   type StoreWatch,
   watchStore,
 } from '@cpg/event-sourcing';
+import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/platform';
 import { consume, type ConsumedTopic, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/platform/kafka';
 import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/platform/postgres';
-import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { isCurrent, rebuildOutdated } from '../read-models/rebuild.ts';
 import type { Connections } from './connections.ts';
-import { requireEnvironment, requireOwnStore } from './service/own-store.ts';
-import { isCurrent, rebuildOutdated } from './read-models/rebuild.ts';
-import { requireStoredScales } from './service/stored-scales.ts';
+import { requireEnvironment, requireOwnStore } from './own-store.ts';
+import { requireRecordedScales } from './currency-scales.ts';
 
 interface Stoppable {
   readonly stop: () => Promise<void>;
@@ -116,7 +116,7 @@ const prepareStore = async <M extends DomainMessage>(
   await requireEnvironment(client, environment);
   await store.untilKnown();
   await requireOwnStore({ client, db: readModel, projection, environment, name });
-  await requireStoredScales({ client, db: readModel, projection, name });
+  await requireRecordedScales(client);
   // Before the first row: tables with rows but no version count as those of an earlier version.
   for (const each of [projection, ...moreProjections]) await isCurrent(readModel, each);
   gate.open();

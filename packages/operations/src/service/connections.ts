@@ -1,7 +1,7 @@
 import { EVENT_STORE, openEventStore } from '@cpg/event-sourcing';
+import type { Logger, Outages, ReadinessChecks } from '@cpg/platform';
 import { createKafka, createPublisher, KAFKA, type KafkaConnectionConfig, kafkaDependency } from '@cpg/platform/kafka';
 import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
-import type { Logger, Outages, ReadinessChecks } from '@cpg/platform';
 
 interface ConnectionsConfig extends KafkaConnectionConfig {
   readonly EVENTSTORE_URL: string;

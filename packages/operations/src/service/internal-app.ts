@@ -1,5 +1,4 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
-import { isTransientDatabaseError } from '@cpg/platform/postgres';
 import {
   type CallerTokens,
   createApp,
@@ -16,6 +15,7 @@ import {
   type StartGate,
   waitForStartGate,
 } from '@cpg/platform';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
 
 export interface InternalAppOptions {
   readonly tokens: CallerTokens;
