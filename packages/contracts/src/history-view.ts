@@ -46,6 +46,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     capabilities: data.capabilities,
     rates: data.rates,
     total_amount: amount(data.totalMinor),
+    underpayment_tolerance_percent: data.toleranceBps && data.toleranceBps / 100,
     expiration_minutes: data.expirationMinutes,
     expiration_date: data.expiresAt,
     deposit_instructions: data.instructions?.map(instructionView),

@@ -4,7 +4,15 @@ import type { Order, Payment, WebhookEvent, WebhookEventType } from './events.ts
 import { BODY, check, faultOf, ID, newSecret, now, own, SECRET, standard } from './testing/jest-signatures.ts';
 
 // A type error here means that the types of the API and of this package differ.
-type Same<A, B> = [A, B] extends [B, A] ? true : never;
+type Same<A, B> = [Whole<A>, Whole<B>] extends [Whole<B>, Whole<A>] ? true : never;
+// With every optional field, so that one that only one side has makes a difference.
+type Whole<T> = T extends readonly (infer E)[]
+  ? Whole<E>[]
+  : T extends object
+    ? string extends keyof T
+      ? T
+      : { [F in keyof T]-?: Whole<T[F]> }
+    : T;
 const _order: Same<Order, ApiOrder> = true;
 const _payment: Same<Payment, ApiPayment> = true;
 const _types: Same<WebhookEventType, ApiEventType> = true;

@@ -114,6 +114,9 @@ export const HistoryData = z
       capabilities: Capabilities,
       rates: Rates,
       total_amount: Amount,
+      underpayment_tolerance_percent: z
+        .number()
+        .describe('The part of the total that may be missing. Absent for none.'),
       expiration_minutes: z.int(),
       expiration_date: Timestamp,
       deposit_instructions: z.array(HistoryInstruction),

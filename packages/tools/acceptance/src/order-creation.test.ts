@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => shop.api.close());
 
 /** Price of 100 units of each item currency in USDT, USDC, USDG, BTC, ETH and CAZ, at the sandbox rates. */
-const COST_OF_100: Record<ItemCurrency, readonly string[]> = {
+const COST_OF_100: Partial<Record<ItemCurrency, readonly string[]>> = {
   MXN: ['5.450000', '5.450000', '5.450000', '0.00005383', '0.001566100000000000', '21.800000000000000000'],
   USD: ['100.000000', '100.000000', '100.000000', '0.00098766', '0.028735640000000000', '400.000000000000000000'],
   EUR: ['116.000000', '116.000000', '116.000000', '0.00114568', '0.033333340000000000', '464.000000000000000000'],

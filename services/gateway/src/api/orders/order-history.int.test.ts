@@ -79,6 +79,7 @@ test('shows the events in the form of the API, each amount in the currency of it
     asset: 'a',
     address: 'b',
     decimals: 6,
+    currencyDecimals: 6,
     requiredConfirmations: 1,
     derivation: { fingerprint: 'ff', path: '0/7' },
   };

@@ -1,3 +1,4 @@
+import { FiatCurrency } from '@cpg/contracts';
 import { z } from 'zod';
 import { invert, madeAt, MINUTE_MS, positive, type RateSource } from './source.ts';
 
@@ -8,7 +9,7 @@ const ExchangeRates = z.object({
 /** Coinbase's exchange rates: units of each currency per US dollar. Source: Coinbase API v2, "Exchange rates". */
 export const coinbase: RateSource = {
   name: 'coinbase',
-  currencies: ['BTC', 'ETH', 'USDT', 'USDC', 'EUR', 'MXN', 'ARS'],
+  currencies: ['BTC', 'ETH', 'USDT', 'USDC', ...FiatCurrency.exclude(['USD']).options],
   maxAgeMs: 5 * MINUTE_MS,
   prices: async (read, currencies, now) => {
     const answer = await read('https://api.coinbase.com/v2/exchange-rates?currency=USD');
