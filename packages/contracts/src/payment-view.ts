@@ -1,3 +1,4 @@
+import { type Rendered, withoutUndefined } from './carried-fields.ts';
 import type { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { fromMinor } from './money.ts';
 import type { Metadata } from './resources/metadata.ts';
@@ -101,7 +102,7 @@ export const laterOf = (one: string, other: string): string => (one > other ? on
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.currency);
   const { applied, unapplied } = paymentBreakdown(payment);
-  return {
+  const view: Rendered<Payment, object> = {
     id: payment.paymentId,
     merchant_id: payment.merchantId,
     order_id: payment.orderId,
@@ -112,19 +113,20 @@ export const paymentView = (payment: PaymentState): Payment => {
     fee_amount: amount(payment.feeMinor),
     net_amount: amount(payment.amountMinor - payment.feeMinor),
     currency: payment.currency,
-    ...(payment.asset && { asset: payment.asset }),
-    ...(payment.assetLabel && { asset_label: payment.assetLabel }),
-    ...(payment.credited === false && { credited: false }),
-    ...(payment.metadata && { metadata: payment.metadata }),
+    asset: payment.asset,
+    asset_label: payment.assetLabel,
+    credited: payment.credited === false ? false : undefined,
+    metadata: payment.metadata,
     applied_amount: amount(applied),
     unapplied_amount: amount(unapplied),
     refunded_amount: amount(payment.refundedMinor),
-    ...(payment.status === 'orphan' && { orphan_reason: payment.orphanReason }),
-    ...(payment.failureReason && { failure_reason: payment.failureReason }),
-    ...(payment.txHash && { tx_hash: payment.txHash }),
-    ...(payment.confirmations !== undefined && { confirmations: payment.confirmations }),
-    ...(payment.block && { block: { height: payment.block.height, hash: payment.block.hash } }),
+    orphan_reason: payment.status === 'orphan' ? payment.orphanReason : undefined,
+    failure_reason: payment.failureReason,
+    tx_hash: payment.txHash,
+    confirmations: payment.confirmations,
+    block: payment.block && { height: payment.block.height, hash: payment.block.hash },
     created_at: payment.createdAt,
     updated_at: payment.updatedAt,
   };
+  return withoutUndefined(view) as Payment;
 };
