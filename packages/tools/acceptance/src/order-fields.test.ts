@@ -1,9 +1,8 @@
 import { exampleOf, type HistoryData, MerchantCreateOrderDto, type Order, OrderDetails } from '@cpg/contracts';
 import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
-import { type Receiver, startReceiver } from './harness/receiver.ts';
-import { sharedStack } from './harness/shared-stack.ts';
-import { verifyDelivery } from './harness/signatures.ts';
+import { type Receiver, startReceiver, verifyDelivery } from './harness/receiver.ts';
+import { sharedStack } from './harness/stack-files.ts';
 
 const stack = sharedStack();
 let shop: Shop;

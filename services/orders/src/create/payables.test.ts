@@ -1,10 +1,12 @@
-import { ADDRESS_LEASE_MS, AppError } from '@cpg/contracts';
-import { after } from '../testing/jest-deciding.ts';
-import { createOrder, instruction } from '../testing/orders.ts';
+import { ADDRESS_LEASE_MS, AppError, type AssignedInstruction } from '@cpg/contracts';
+import { after, existing } from '../testing/jest-deciding.ts';
 import type { ExistingOrder } from '../order/state.ts';
+import { createOrder, instruction } from '../testing/orders.ts';
 import { findPayables, type Payables, recordWith } from './payables.ts';
 
-const order = after(createOrder()) as ExistingOrder;
+const instructedBy = (instruction: AssignedInstruction) =>
+  existing(after(createOrder({ instructions: [instruction] })));
+const order = existing(after(createOrder()));
 const context = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
 describe('payables are put back', () => {
@@ -29,7 +31,7 @@ describe('payables are put back', () => {
   test('not when the order has them', async () =>
     expect(await recorded(sent(() => order))).toEqual({ putBack: false, outcome: order }));
   test('not when the order has them, read back with other fields', async () => {
-    const readBack = { ...order, instructions: [{ ...instruction, later: undefined }] };
+    const readBack = instructedBy({ ...instruction, later: undefined } as AssignedInstruction);
     expect(await recorded(sent(() => readBack))).toMatchObject({ putBack: false });
   });
   test('not when the order may have them', async () =>
@@ -39,7 +41,7 @@ describe('payables are put back', () => {
   test('when nothing was sent', async () =>
     expect(await recorded(async () => fails('overloaded')())).toMatchObject({ putBack: true }));
   test('when the order was recorded before with others', async () => {
-    const other = { ...order, instructions: [{ ...instruction, paymentReference: 'OTHER' }] };
+    const other = instructedBy({ ...instruction, paymentReference: 'OTHER' });
     expect(await recorded(sent(() => other))).toEqual({ putBack: true, outcome: other });
   });
   test('and nothing is sent once their lease has ended', async () =>

@@ -1,4 +1,4 @@
-import { laterOf, type OrderEvent, type OrderStatus, type Rates } from '@cpg/contracts';
+import { laterOf, type OrderEvent, type Rates } from '@cpg/contracts';
 import { fold, ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 import {
   withApplied,
@@ -11,7 +11,7 @@ import {
   withReinstated,
   withTimeAdvanced,
 } from './payment-changes.ts';
-import { type ExistingOrder, exists, type Order } from './state.ts';
+import { type ExistingOrder, exists, inStatus, type Order } from './state.ts';
 
 type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
 
@@ -25,9 +25,10 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderInstructed':
       return {
         ...updated,
+        status: 'awaiting_payment',
+        statusReason: event.data.reason,
         instructions: event.data.instructions,
         assignedAt: assignedAt(event.data),
-        ...statusOf(event.data),
       };
     case 'OrderPaymentReceived':
       return withReceived(updated, event.data);
@@ -36,17 +37,17 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderPaymentBlockChanged':
       return withBlockChanged(updated, event.data);
     case 'OrderPaymentsApplied':
-      return { ...withApplied(updated, event.data), ...statusOf(event.data) };
+      return inStatus(withApplied(updated, event.data), event.data);
     case 'OrderPaymentsOrphaned':
       return withOrphaned(updated, event.data.paymentIds, event.data.orphanReason, at);
     case 'OrderPaymentFailed':
-      return { ...withFailed(updated, event.data), ...statusOf(event.data) };
+      return inStatus(withFailed(updated, event.data), event.data);
     case 'OrderPaymentReinstated':
       return withReinstated(updated, event.data);
     case 'OrderPaymentRefunded':
-      return { ...withRefunded(updated, event.data), ...statusOf(event.data) };
+      return inStatus(withRefunded(updated, event.data), event.data);
     case 'OrderPaid':
-      return { ...updated, status: 'paid', statusReason: event.data.reason, paidAt: at };
+      return inStatus(updated, { ...event.data, status: 'paid' });
     case 'OrderUpdated':
       return changed(updated, event.data);
     case 'OrderRenewed':
@@ -54,9 +55,9 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderTimeAdvanced':
       return timeAdvanced(updated, event.data);
     case 'OrderExpired':
-      return { ...expired(updated, event.data), ...statusOf(event.data) };
+      return inStatus(expired(updated, event.data), event.data);
     case 'OrderCanceled':
-      return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'canceled', at), ...statusOf(event.data) };
+      return inStatus(withOrphaned(updated, event.data.orphanedPaymentIds, 'canceled', at), event.data);
     case 'OrderDeleted':
       return { status: 'deleted', lastState: order };
     default:
@@ -79,6 +80,7 @@ const assignedAt = ({ clockDoubted, at }: { clockDoubted?: true | undefined; at:
   clockDoubted ? undefined : at;
 
 const created = ({
+  status: _,
   reason: statusReason,
   at,
   totalMinor,
@@ -89,6 +91,7 @@ const created = ({
   ...data
 }: EventData<'OrderCreated'>): Order => ({
   ...data,
+  ...(instructions ? { status: 'awaiting_payment', instructions } : { status: 'initialized', instructions: [] }),
   statusReason,
   totalMinor: BigInt(totalMinor),
   toleranceBps,
@@ -96,7 +99,6 @@ const created = ({
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},
   refundedWhilePaid: {},
-  instructions: instructions ?? [],
   assignedAt: instructions && assignedAt({ clockDoubted, at }),
   payments: [],
   advances: [],
@@ -149,5 +151,3 @@ const expired = (
   { orphanedPaymentIds, orphanReasons, at }: EventData<'OrderExpired'>,
 ): ExistingOrder =>
   orphanedPaymentIds.reduce((after, id) => withOrphaned(after, [id], orphanReasons?.[id] ?? 'late', at), order);
-
-const statusOf = ({ status, reason }: { status: OrderStatus; reason: string }) => ({ status, statusReason: reason });

@@ -100,8 +100,8 @@ export const refundPayment = (
 };
 
 /** Whether the order was paid at the time of the refund. An order can learn of a refund after it became paid. */
-const isMadeWhilePaid = ({ status, paidAt }: ExistingOrder, refundedAt: Date): boolean =>
-  status === 'paid' && (paidAt === undefined || refundedAt.getTime() + CLOCK_TOLERANCE_MS >= Date.parse(paidAt));
+const isMadeWhilePaid = (order: ExistingOrder, refundedAt: Date): boolean =>
+  order.status === 'paid' && refundedAt.getTime() + CLOCK_TOLERANCE_MS >= Date.parse(order.paidAt);
 
 interface Transition {
   readonly status: OrderStatus;

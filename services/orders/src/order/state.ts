@@ -13,8 +13,8 @@ import {
   sightingOf,
 } from '@cpg/contracts';
 
-export interface ExistingOrder extends Readonly<OrderDetails> {
-  readonly status: OrderStatus;
+/** What an order has in every status. */
+interface OrderFacts extends Readonly<OrderDetails> {
   readonly statusReason: string;
   readonly orderId: string;
   readonly merchantId: string;
@@ -35,10 +35,8 @@ export interface ExistingOrder extends Readonly<OrderDetails> {
   readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
   /** Per payment id: the refunded part that still counts, because it was refunded while the order was paid. */
   readonly refundedWhilePaid: Readonly<Record<string, bigint>>;
-  /** When the order last became paid. */
-  readonly paidAt?: string | undefined;
-  readonly instructions: readonly AssignedInstruction[];
-  /** When the order got its instructions. Advancing its clock moves this too, as it moves what rails saw before. */
+  /** When the order got its instructions; unknown if the clock was in doubt. Advancing its clock moves this too, as it
+   *  moves what rails saw before. */
   readonly assignedAt?: string | undefined;
   /** Oldest first. */
   readonly payments: readonly PaymentState[];
@@ -56,8 +54,60 @@ export interface ExistingOrder extends Readonly<OrderDetails> {
   readonly updatedAt: string;
 }
 
+/** Waits for its deposit instructions. It takes no payments. */
+interface InitializedOrder extends OrderFacts {
+  readonly status: 'initialized';
+  readonly instructions: readonly [];
+}
+
+interface Instructed extends OrderFacts {
+  /** Empty if the order ended before it got any. */
+  readonly instructions: readonly AssignedInstruction[];
+}
+
+interface PayableOrder extends Instructed {
+  readonly status: 'awaiting_payment' | 'partially_paid';
+}
+
+interface PaidOrder extends Instructed {
+  readonly status: 'paid';
+  /** When the order last became paid. */
+  readonly paidAt: string;
+}
+
+interface EndedOrder extends Instructed {
+  readonly status: 'expired' | 'partially_paid_expired' | 'canceled' | 'reversed';
+}
+
+/** An order that waits for payments. It can be canceled. */
+export type OpenOrder = InitializedOrder | PayableOrder;
+
+export type ExistingOrder = OpenOrder | PaidOrder | EndedOrder;
+
 export type Order =
   { readonly status: 'none' } | { readonly status: 'deleted'; readonly lastState: ExistingOrder } | ExistingOrder;
+
+/** The order in a status, with what belongs to that status alone. */
+export const inStatus = (
+  order: ExistingOrder,
+  { status, reason: statusReason, at }: { status: OrderStatus; reason: string; at: string },
+): ExistingOrder => {
+  const facts = { ...withoutPaidAt(order), statusReason };
+  switch (status) {
+    case 'initialized':
+      return { ...facts, status, instructions: [] };
+    case 'paid':
+      return { ...facts, status, paidAt: order.status === 'paid' ? order.paidAt : at };
+    default:
+      return { ...facts, status };
+  }
+};
+
+const withoutPaidAt = (order: ExistingOrder) => {
+  if (order.status !== 'paid') return order;
+  const { paidAt: _, ...facts } = order;
+  return facts;
+};
 
 export const MAX_RENEWALS = 24;
 /** Limits on the number of events of one order. Every message contains the whole order, and loading an order reads
@@ -65,12 +115,10 @@ export const MAX_RENEWALS = 24;
 export const MAX_PAYMENTS = 250;
 export const MAX_CHANGES = 1_000;
 
-const OPEN_STATUSES: readonly OrderStatus[] = ['initialized', 'awaiting_payment', 'partially_paid'];
-
 export const exists = (order: Order): order is ExistingOrder => order.status !== 'none' && order.status !== 'deleted';
 
-/** Whether the order waits for payments. An open order can be canceled. */
-export const isOpen = (order: ExistingOrder): boolean => OPEN_STATUSES.includes(order.status);
+export const isOpen = (order: ExistingOrder): order is OpenOrder =>
+  order.status === 'initialized' || order.status === 'awaiting_payment' || order.status === 'partially_paid';
 
 /** Whether a new payment can apply by itself. A reversed order can be paid again. */
 export const takesPayments = (order: ExistingOrder): boolean => isOpen(order) || order.status === 'reversed';

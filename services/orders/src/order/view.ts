@@ -30,7 +30,8 @@ export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(
 
 /** Converts an order to the Order resource of the API. */
 export const orderView = (order: ExistingOrder): OrderResource => {
-  const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
+  const instructions: readonly AssignedInstruction[] = order.instructions;
+  const reference = instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   const shortfall = shortfallMinor(order);
   const dueBack = dueBackMinor(order);
   const rendered: Rendered<OrderResource, typeof OrderDetails.shown> = {
@@ -48,7 +49,7 @@ export const orderView = (order: ExistingOrder): OrderResource => {
     currency: order.currency,
     rates: order.rates,
     capabilities: order.capabilities,
-    deposit_instructions: order.instructions.map((instruction) => instructionView(instruction, order)),
+    deposit_instructions: instructions.map((instruction) => instructionView(instruction, order)),
     payment_reference: reference,
     expiration_date: order.expiresAt,
     created_at: order.createdAt,

@@ -39,6 +39,7 @@ const deletionOf = (orderId: string) =>
     actor: 'key:test',
     lastHash: 'h',
     sequence: 2,
+    payables: [],
     at: NOON.toISOString(),
   });
 

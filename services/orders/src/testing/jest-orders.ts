@@ -207,7 +207,6 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     lease: payments.leaseStock,
     log,
   });
-  const project = orderWriter(pool);
   const shared = {
     payablesOf: findPayables({ payments, ...(leases && { stock }) }),
     rates: rates.provider,
@@ -217,11 +216,19 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     endsBy: now,
   };
   const toleranceBpsOf = async (merchantId: string) => (merchantId === TOLERANT_MERCHANT ? 50 : 0);
-  /** Each instance has its own cache of streams. */
-  const instance = (by: OrderHandler) => ({
-    ...orderCommands({ handler: by, project, payments, log }),
-    create: orderCreation({ ...shared, handler: by, project, earlierCreates: earlierCreates(client), toleranceBpsOf }),
-  });
+  const instance = (by: OrderHandler) => {
+    const project = orderWriter(pool);
+    return {
+      ...orderCommands({ handler: by, project, payments, log }),
+      create: orderCreation({
+        ...shared,
+        handler: by,
+        project,
+        earlierCreates: earlierCreates(client),
+        toleranceBpsOf,
+      }),
+    };
+  };
   const { create, ...commands } = instance(handler);
   const runDue = dueOrders({ ...shared, commands, awaitsChains: unreadChains({ payments, now, log }) });
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
