@@ -75,6 +75,7 @@ export default {
           '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets)/|^packages/event-sourcing/src/decider|/node_modules/zod/',
       },
     },
+    ...roomsOf('orders', 'deadlines', 'payments', 'create', 'commands', 'rates', 'read', 'order'),
     ...roomsOf('webhook-dispatcher', 'maintenance', 'replay', 'ingest', 'queue', 'attempts', 'webhooks', 'delivery'),
     ...roomsOf('payments', 'rails', 'chains', 'matching', 'read', 'books', 'addresses', 'payables', 'payment'),
     {
