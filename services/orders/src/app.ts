@@ -1,8 +1,7 @@
 import { internalApp, type InternalAppOptions } from '@cpg/operations';
 import { type MerchantRoutes, merchantRoutes, orderClockRoutes } from './merchant-routes.ts';
 import { paymentReportRoutes } from './payments/routes.ts';
-import type { OrderHistoryReader } from './read/history.ts';
-import { historyRoutes } from './read/routes.ts';
+import { historyRoutes, type OrderHistoryReader } from './read/history.ts';
 
 export interface OrderRoutes extends MerchantRoutes {
   readonly history: OrderHistoryReader;

@@ -9,7 +9,7 @@ import { withOrderLog, withTrustedClock } from './commands/order-handler.ts';
 import { paymentsClient } from './commands/payments-client.ts';
 import { type Config, readOrdersConfig } from './config.ts';
 import { orderCreation } from './create/create-order.ts';
-import { earlierCreates } from './create/earlier-creates.ts';
+import { earlierCreates } from './create/create-once.ts';
 import { createStock } from './create/stock.ts';
 import { watchDeadlines } from './deadlines/deadlines.ts';
 import { dueOrders } from './deadlines/run-due.ts';

@@ -43,19 +43,12 @@ const followed = <T>(
   };
 };
 
-/** Whether new orders may show addresses on a network now. */
-type IsAvailable = (network: string) => boolean;
-
-export interface AvailableNetworks extends Pick<Followed<unknown>, 'start'> {
-  readonly isAvailable: IsAvailable;
-}
-
 /** Follows which networks payments reads. What it said last holds for as long as it said, also while payments is
  *  unavailable: nobody reads chains then. `nowMs` is a monotonic clock. */
 export const followAvailability = (
   read: () => Promise<Pick<Availability, 'networks'>>,
   nowMs: () => number = () => performance.now(),
-): AvailableNetworks => {
+) => {
   const ends = followed(
     async (sentAtMs) => {
       const { networks } = await read();
@@ -63,7 +56,9 @@ export const followAvailability = (
     },
     { nowMs },
   );
-  return { isAvailable: (network) => nowMs() < (ends.current()?.get(network) ?? -Infinity), start: ends.start };
+  /** Whether new orders may show addresses on a network now. */
+  const isAvailable = (network: string): boolean => nowMs() < (ends.current()?.get(network) ?? -Infinity);
+  return { isAvailable, start: ends.start };
 };
 
 const MAX_AGE_MS = 5_000;

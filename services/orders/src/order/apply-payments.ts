@@ -9,7 +9,7 @@ import {
   isOfItsCurrency,
   isOpen,
   isSettledWith,
-  isSurplus,
+  isExcess,
   remainingMinor,
   settlementBy,
   sightingsOf,
@@ -20,12 +20,12 @@ import {
 import { isBeforeOrder } from './unfit-money.ts';
 
 /** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
- *  that were seen after the deadline stay held until the order has new rates. For an order that lost a payment, surplus
+ *  that were seen after the deadline stay held until the order has new rates. For an order that lost a payment, excess
  *  counts too: it may be the same money, which its chain shows under another id. */
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'initialized') return [];
   const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
-  const needed = [...held, ...surplusFor(order, held)];
+  const needed = [...held, ...excessFor(order, held)];
   if (needed.length === 0) return settleWithoutRest(order, at);
   if (isSettledWith(order, sumOf(order, needed))) return applyPayments(order, needed, 'payment_settled', at);
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
@@ -34,13 +34,13 @@ export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[
 const sumOf = (order: ExistingOrder, payments: readonly PaymentState[]): bigint =>
   payments.reduce((total, payment) => total + spareMinor(order, payment), 0n);
 
-/** Surplus of an order that lost a payment, oldest first, until it makes up what is missing beside `held`. None if it
+/** Excess of an order that lost a payment, oldest first, until it makes up what is missing beside `held`. None if it
  *  cannot settle the order. */
-const surplusFor = (order: ExistingOrder, held: readonly PaymentState[]): PaymentState[] => {
+const excessFor = (order: ExistingOrder, held: readonly PaymentState[]): PaymentState[] => {
   const missingMinor = remainingMinor(order) - sumOf(order, held);
   if (!hasLostPayment(order) || missingMinor <= 0n) return [];
   const found: PaymentState[] = [];
-  for (const payment of order.payments.filter((each) => isSurplus(order, each)))
+  for (const payment of order.payments.filter((each) => isExcess(order, each)))
     if (sumOf(order, found) < missingMinor) found.push(payment);
   return isSettledWith(order, sumOf(order, [...held, ...found])) ? found : [];
 };
@@ -55,7 +55,7 @@ const settleWithoutRest = (order: ExistingOrder, at: string): OrderEvent[] => {
 const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string =>
   settlement === 'tolerated' ? 'settled_within_tolerance' : reason;
 
-/** Applies every pending payment, every orphan of the order's currency and all surplus, except money from before the
+/** Applies every pending payment, every orphan of the order's currency and all excess, except money from before the
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
  *  it is: anybody may still replace it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
@@ -65,7 +65,7 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'paid') return [];
   const captured = order.payments.filter(
     (payment) =>
-      (['received', 'orphan'].includes(payment.status) || isSurplus(order, payment)) &&
+      (['received', 'orphan'].includes(payment.status) || isExcess(order, payment)) &&
       isOfItsCurrency(order, payment) &&
       !isBeforeOrder(order, payment) &&
       !isUnmined(payment),
@@ -84,7 +84,7 @@ export const applyPayments = (
   cause: string,
   at: string,
 ): OrderEvent[] => {
-  const { allocations, surplus, addedMinor } = allocate(uncoveredMinor(order), payments, {
+  const { allocations, excess, addedMinor } = allocate(uncoveredMinor(order), payments, {
     canOverpay: order.capabilities.can_overpay,
     spareMinor: (payment) => spareMinor(order, payment),
   });
@@ -113,7 +113,7 @@ export const applyPayments = (
   // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
   const considered = new Set(payments.map(({ paymentId }) => paymentId));
   const heldElse = becomesPaid ? order.payments.filter((each) => isHeld(each) && !considered.has(each.paymentId)) : [];
-  const paymentIds = [...surplus.filter((payment) => payment.status === 'received'), ...heldElse].map(
+  const paymentIds = [...excess.filter((payment) => payment.status === 'received'), ...heldElse].map(
     ({ paymentId }) => paymentId,
   );
   if (paymentIds.length > 0)
@@ -134,15 +134,15 @@ interface Allocated {
 
 /** Allocates payments to the remaining amount, in the given sequence. With `canOverpay` every payment is applied in
  *  full. Otherwise the part of a payment that exceeds the remaining amount is unapplied, and a payment for which
- *  nothing remains is in `surplus`. `spareMinor` is the part of a payment that may count and does not yet. Amounts in
+ *  nothing remains is in `excess`. `spareMinor` is the part of a payment that may count and does not yet. Amounts in
  *  minor units. */
 const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor' | 'appliedMinor'>>(
   remainingMinor: bigint,
   payments: readonly P[],
   { canOverpay, spareMinor }: { canOverpay: boolean; spareMinor: (payment: P) => bigint },
-): { allocations: Allocated[]; surplus: P[]; addedMinor: bigint } => {
+): { allocations: Allocated[]; excess: P[]; addedMinor: bigint } => {
   const allocations: Allocated[] = [];
-  const surplus: P[] = [];
+  const excess: P[] = [];
   let addedMinor = 0n;
   for (const payment of payments) {
     const { paymentId, amountMinor } = payment;
@@ -150,14 +150,14 @@ const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor' | 'ap
     const left = remainingMinor > addedMinor ? remainingMinor - addedMinor : 0n;
     const added = canOverpay || spare < left ? spare : left;
     if (added === 0n) {
-      surplus.push(payment);
+      excess.push(payment);
       continue;
     }
     const appliedMinor = payment.appliedMinor + added;
     allocations.push({ paymentId, appliedMinor, unappliedMinor: amountMinor - appliedMinor });
     addedMinor += added;
   }
-  return { allocations, surplus, addedMinor };
+  return { allocations, excess, addedMinor };
 };
 
 const recordedAllocation = ({ paymentId, ...allocated }: Allocated): Allocation => ({

@@ -36,7 +36,7 @@ export const offerPayment = (offered: CommandOf<'OfferPayment'>, order: Existing
     confirmed ? decideOnConfirmed(current, payment.paymentId, now) : [],
   );
   // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
-  return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
+  return isFull(order) && !isPaidBy(order, events, payment.paymentId) ? [] : events;
 };
 
 /** Advancing the sandbox clock ages what the rail saw before, even if the rail reports it later. */
@@ -94,7 +94,7 @@ const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, re
 };
 
 /** Whether the order is paid by these events, or will be as soon as it may apply the payment. */
-const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string): boolean => {
+const isPaidBy = (order: ExistingOrder, events: OrderEvent[], paymentId: string): boolean => {
   const after = fold({ evolve }, order as Order, events) as ExistingOrder;
   const payment = findPayment(after, paymentId)!;
   const isHeldAmountEnough = isHeld(payment) && isSettledWith(after, applicableMinor(after, payment));

@@ -25,7 +25,7 @@ import {
   isHeld,
   isOpen,
   isSettledWith,
-  isSurplus,
+  isExcess,
   type Order,
   remainingMinor,
   shortfallMinor,
@@ -340,8 +340,8 @@ test('no order holds money that would settle it', () => {
       run(random, (_, after, { isLast }) => {
         if (!isLast || !exists(after) || after.status === 'initialized' || remainingMinor(after) === 0n) return;
         const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
-        const surplus = hasLostPayment(after) ? after.payments.filter((each) => isSurplus(after, each)) : [];
-        const sum = [...held, ...surplus].reduce((total, each) => total + spareMinor(after, each), 0n);
+        const excess = hasLostPayment(after) ? after.payments.filter((each) => isExcess(after, each)) : [];
+        const sum = [...held, ...excess].reduce((total, each) => total + spareMinor(after, each), 0n);
         expect(isSettledWith(after, sum)).toBe(false);
       });
     }),

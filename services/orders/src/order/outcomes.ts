@@ -14,7 +14,7 @@ export const outcomesOf = (
   if ('payment' in command) changed.add(command.payment.paymentId);
   if ('paymentId' in command) changed.add(command.paymentId);
   const known = order.payments.filter(({ paymentId }) => changed.has(paymentId)).map(outcomeOf);
-  return [...known, ...excessPaymentOf(order, command)];
+  return [...known, ...unrecordedPaymentOf(order, command)];
 };
 
 /** The outcome of a payment on its order, for the payment's own stream. */
@@ -35,7 +35,7 @@ export const outcomeOf = ({ paymentId, status, updatedAt: at, sighting, ...payme
 };
 
 /** An offered payment that the order does not record, because it has the maximum number of payments. */
-const excessPaymentOf = (order: ExistingOrder, command: OrderCommand): PaymentOutcome[] => {
+const unrecordedPaymentOf = (order: ExistingOrder, command: OrderCommand): PaymentOutcome[] => {
   if (command.type !== 'OfferPayment' || !command.confirmed) return [];
   const { paymentId: payment_id, sighting } = command.payment;
   if (order.payments.some(({ paymentId }) => paymentId === payment_id)) return [];

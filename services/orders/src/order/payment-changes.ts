@@ -194,7 +194,7 @@ const withPartlyRefunded = (
   );
 };
 
-/** The part of a further refund that takes from the applied amount of the payment. The surplus is refunded first. 0 for
+/** The part of a further refund that takes from the applied amount of the payment. The excess is refunded first. 0 for
  *  a payment that is not applied. */
 export const refundedOfApplied = (payment: PaymentState, refundedTotalMinor: bigint): bigint => {
   if (payment.status !== 'applied') return 0n;

@@ -89,7 +89,7 @@ describe('refund', () => {
     expect(remainingMinor(existing(after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n))))).toBe(0n));
   test('a full refund of the only applied payment makes the order await payment again', () =>
     expect(after(createOrder(), offer(1, 4_000_000n), refund(4_000_000n)).status).toBe('awaiting_payment'));
-  test('a refund of the surplus leaves the order paid', () => {
+  test('a refund of the excess leaves the order paid', () => {
     const order = existing(after(createOrder(), offer(1, 12_000_000n), refund(2_000_000n)));
     expect(order.status).toBe('paid');
     expect(orderView(order).payments).toMatchObject([
@@ -260,7 +260,7 @@ describe('money that its rail sees again after a failure', () => {
       ));
 });
 
-describe('surplus of an order that loses a payment', () => {
+describe('excess of an order that loses a payment', () => {
   const paidTwice = [createOrder(), offer(1, 10_000_000n), offer(2, 10_000_000n)];
 
   test('pays it in the same moment: it may be the same money under another id', () =>

@@ -7,7 +7,7 @@ import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull, settlementBy } from './state.ts';
 
 /** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes its
- *  surplus orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
+ *  excess orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, failureReason, at: now, failedAt } = command;
   const at = now.toISOString();

@@ -180,7 +180,7 @@ describe('an order that was settled with less', () => {
         { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'already_paid' } },
       );
   });
-  test('takes its surplus before it tolerates a rest', () =>
+  test('takes its excess before it tolerates a rest', () =>
     expect(
       amounts(tolerant(500), offer(1, 9_000_000n), offer(2, 1_200_000n), fail(1, 9_000_000n), offer(3, 8_600_000n)),
     ).toMatchObject({ status: 'paid', remaining_amount: '0.000000', shortfall_amount: '0.200000' }));

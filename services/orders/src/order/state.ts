@@ -159,7 +159,7 @@ export const hasLostPayment = ({ status, statusReason }: ExistingOrder): boolean
 
 /** Whether money of the payment is left over only because the order was paid. The block of an orphan may have changed
  *  since: then it has to be confirmed again. */
-export const isSurplus = (order: ExistingOrder, payment: PaymentState): boolean => {
+export const isExcess = (order: ExistingOrder, payment: PaymentState): boolean => {
   const { status, orphanReason, confirmedAt } = payment;
   if (status === 'applied') return spareMinor(order, payment) > 0n;
   return status === 'orphan' && orphanReason === 'already_paid' && confirmedAt !== undefined;
@@ -233,7 +233,7 @@ export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 
 export const isSettledWith = (order: ExistingOrder, addedMinor: bigint): boolean =>
   settlementBy(order, appliedMinor(order) + addedMinor) !== null;
 
-/** What of the order's currency is to be given back: orphans, and each surplus that can be sent. */
+/** What of the order's currency is to be given back: orphans, and each excess that can be sent. */
 export const dueBackMinor = (order: ExistingOrder): bigint => {
   const smallest = smallestPayableMinor(order);
   const own = order.payments.filter((payment) => isOfItsCurrency(order, payment)).map(paymentBreakdown);

@@ -100,8 +100,8 @@ describe('what is to be given back', () => {
   const create = createOrder({ instructions: [{ ...deposit, smallestPayableMinor: '100' }] });
   test.each<[string, OrderCommand[], string | undefined]>([
     ['nothing of an order that is paid exactly', [offer(1, 10_000_000n)], undefined],
-    ['a surplus', [offer(1, 12_000_000n)], '2.000000'],
-    ['no surplus that nobody can send', [offer(1, 10_000_099n)], undefined],
+    ['a excess', [offer(1, 12_000_000n)], '2.000000'],
+    ['no excess that nobody can send', [offer(1, 10_000_099n)], undefined],
     ['a second payment', [offer(1, 10_000_000n), offer(2, 3_000_000n)], '3.000000'],
     ['what was paid of a canceled order', [offer(1, 4_000_000n), cancel], '4.000000'],
     [

@@ -3,7 +3,7 @@ import { AppError, type Decimal, parseDecimal } from '@cpg/contracts';
 import type { Logger } from '@cpg/platform';
 import { crossRate } from '../order/pricing.ts';
 import type { AcceptedPrice, AcceptedPrices } from './accepted-prices.ts';
-import { believed, type FreshPrice, median } from './believed.ts';
+import { believed, type FreshPrice, median } from './agreement.ts';
 import type { RateProvider } from './rates.ts';
 import { HOUR_MS, type Price, type Priced, type RateSource, type Read } from './sources/source.ts';
 
@@ -30,7 +30,7 @@ interface QuotedPrice extends FreshPrice {
 const REFRESH_INTERVAL_MS = 60_000;
 /** How far the clock of a source may be ahead of ours. */
 const MAX_CLOCK_SKEW_MS = 60_000;
-/** How long a believed price vouches for the next one of its source. */
+/** How long the next price of a source is compared with its last believed one. */
 const ACCEPTED_FOR_MS = 24 * HOUR_MS;
 
 const NO_SETTING: ReadonlyMap<Priced, readonly string[]> = new Map();
@@ -54,7 +54,7 @@ export const marketRates = (
     currencies.filter((currency) => !fixed.has(currency) && namesOf(currency).includes(name));
   const { readings, refresh: readAll } = readSources({ ...options, currenciesOf });
   /** By currency, then by source. */
-  let vouching: ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>> | null = null;
+  let lastAccepted: ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>> | null = null;
 
   const pricesOf = (currency: Priced, at: Date): readonly QuotedPrice[] => {
     const fresh = [...readings].flatMap(([source, prices]) =>
@@ -62,7 +62,7 @@ export const marketRates = (
         .filter((price) => price.currency === currency && isFresh(price, source, at))
         .map((price): QuotedPrice => ({ ...price, source: source.name, isDaily: source.isDaily })),
     );
-    const recent = [...(vouching?.get(currency) ?? [])].filter(([, last]) => isRecent(last, at));
+    const recent = [...(lastAccepted?.get(currency) ?? [])].filter(([, last]) => isRecent(last, at));
     return believed(fresh, {
       accepted: new Map(recent.map(([source, { usd }]) => [source, usd])),
       peg: PEGS.get(currency),
@@ -84,21 +84,21 @@ export const marketRates = (
     };
   };
 
-  /** Remembers the prices that are believed now: they vouch for the next ones. */
+  /** Stores the prices that are believed now: the next ones are compared with them. */
   const accept = async (): Promise<void> => {
     const at = now();
     const currencies = [...new Set(sources.flatMap(currenciesOf))];
     const prices = currencies.flatMap((currency) =>
       pricesOf(currency, at).map(({ source, usd }): AcceptedPrice => ({ currency, source, usd, at })),
     );
-    vouching = bySource([...[...vouching!.values()].flatMap((each) => [...each.values()]), ...prices]);
+    lastAccepted = bySource([...[...lastAccepted!.values()].flatMap((each) => [...each.values()]), ...prices]);
     await accepted.save(prices);
   };
 
   const refresh = async (): Promise<void> => {
     await readAll();
     try {
-      vouching ??= bySource(await accepted.load());
+      lastAccepted ??= bySource(await accepted.load());
       await accept();
     } catch (error) {
       log.warn({ err: error }, 'the accepted prices could not be stored, retrying');

@@ -1,12 +1,15 @@
 import {
+  AppError,
   deletionStreamOf,
-  type HistoryOrders,
-  type HistoryOrdersQuery,
-  type HistoryQuery,
+  HistoryOrders,
+  HistoryOrdersQuery,
+  HistoryQuery,
+  Order as OrderResource,
   OrderEvent,
-  type OrderHistory,
+  OrderHistory,
+  OrderStateQuery,
   orderStreamOf,
-  type RecordedHistory,
+  RecordedHistory,
 } from '@cpg/contracts';
 import { eventsOf, evolveRecorded, readHistory, readHistoryEntries } from '@cpg/event-sourcing';
 import type { Queryable } from '@cpg/platform/postgres';
@@ -14,6 +17,9 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { orderMessage } from './messages.ts';
 import { orderDecider } from '../order/order.ts';
 import { type ExistingOrder, exists, type Order } from '../order/state.ts';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { orderView } from '../order/view.ts';
 
 export interface OrderHistoryReader {
   readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
@@ -56,6 +62,47 @@ export const orderHistory = ({
       return exists(order) ? order : null;
     },
   };
+};
+
+const Id = z.object({ id: z.string() });
+const FOR_REPLAYS = { callers: ['webhook-dispatcher'] } as const;
+const FOR_AUDITS = { callers: ['gateway', 'admin'] } as const;
+
+/** The past of orders: for replays of the webhook dispatcher, and for merchants and auditors. */
+export const historyRoutes: FastifyPluginAsyncZod<{ history: OrderHistoryReader }> = async (app, { history }) => {
+  app.get(
+    '/merchants/:id/orders',
+    {
+      config: FOR_REPLAYS,
+      schema: { params: Id, querystring: HistoryOrdersQuery, response: { 200: HistoryOrders } },
+    },
+    (request) => history.ordersOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/messages',
+    { config: FOR_REPLAYS, schema: { params: Id, querystring: HistoryQuery, response: { 200: OrderHistory } } },
+    (request) => history.messagesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/history',
+    {
+      config: FOR_AUDITS,
+      schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } },
+    },
+    (request) => history.entriesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/state',
+    { config: FOR_AUDITS, schema: { params: Id, querystring: OrderStateQuery, response: { 200: OrderResource } } },
+    async (request) => {
+      const order = await history.orderAt(request.params.id, request.query.at);
+      if (!order) throw new AppError('not_found', 'the order did not exist at that time');
+      return orderView(order);
+    },
+  );
 };
 
 interface Row {

@@ -25,7 +25,7 @@ import { type DeadlineOptions, watchDeadlines } from '../deadlines/deadlines.ts'
 import { type Deletion, finishDeletions, orderDeletion } from '../commands/deletion.ts';
 import { orderCreation } from '../create/create-order.ts';
 import { dueOrders } from '../deadlines/run-due.ts';
-import { earlierCreates } from '../create/earlier-creates.ts';
+import { earlierCreates } from '../create/create-once.ts';
 import { orderHistory } from '../read/history.ts';
 import { orderMessages } from '../read/messages.ts';
 import { orderDecider } from '../order/order.ts';

@@ -1,5 +1,5 @@
 import { parseDecimal } from '@cpg/contracts';
-import { median } from './believed.ts';
+import { median } from './agreement.ts';
 
 test('the median is the middle value, or the mean of the two middle values', () => {
   const of = (...texts: string[]) => median(texts.map(parseDecimal));
