@@ -19,6 +19,7 @@ export * from './once-per-object.ts';
 export * from './order-events.ts';
 export * from './payment-events.ts';
 export * from './payment-offer.ts';
+export * from './payment-fold.ts';
 export * from './payment-page.ts';
 export * from './payment-view.ts';
 export * from './recorded-values.ts';

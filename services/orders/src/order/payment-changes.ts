@@ -3,6 +3,7 @@ import {
   laterOf,
   type OrderEvent,
   type OrphanReason,
+  paymentAfter,
   paymentBreakdown,
   type PaymentState,
 } from '@cpg/contracts';
@@ -11,8 +12,6 @@ import { appliedMinor, type ExistingOrder, findPayment, isOpen } from './state.t
 // Each function returns the order after an event about its payments.
 
 type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
-
-const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
 
 export const withReceived = (
   order: ExistingOrder,
@@ -34,7 +33,8 @@ export const withReceived = (
     ...(credited !== undefined && { credited }),
     amountMinor: BigInt(payment.amountMinor),
     feeMinor: BigInt(payment.feeMinor),
-    ...NOTHING_APPLIED,
+    appliedMinor: 0n,
+    unappliedMinor: 0n,
     refundedMinor: 0n,
     status: 'received',
     confirmedAt,
@@ -55,25 +55,17 @@ export const withConfirmed = (
   order: ExistingOrder,
   { paymentId, confirmations, at, confirmedAt = at }: EventData<'OrderPaymentConfirmed'>,
 ): ExistingOrder =>
-  changePayments(order, [paymentId], (payment) => ({
-    ...payment,
-    confirmedAt,
-    confirmations: confirmations ?? payment.confirmations,
-    updatedAt: laterOf(payment.updatedAt, confirmedAt),
-  }));
+  changePayments(order, [paymentId], (payment) =>
+    paymentAfter(payment, { type: 'PaymentConfirmed', data: { confirmations, at: confirmedAt } }),
+  );
 
 export const withBlockChanged = (
   order: ExistingOrder,
-  { paymentId, block, confirmations, blockChanges, unconfirmed, changedAt }: EventData<'OrderPaymentBlockChanged'>,
+  { paymentId, changedAt: at, ...data }: EventData<'OrderPaymentBlockChanged'>,
 ): ExistingOrder =>
-  changePayments(order, [paymentId], (payment) => ({
-    ...payment,
-    block,
-    confirmations,
-    blockChanges,
-    ...(unconfirmed && { confirmedAt: undefined }),
-    updatedAt: laterOf(payment.updatedAt, changedAt),
-  }));
+  changePayments(order, [paymentId], (payment) =>
+    paymentAfter(payment, { type: 'PaymentBlockChanged', data: { ...data, at } }),
+  );
 
 export const withApplied = (
   order: ExistingOrder,
@@ -87,14 +79,7 @@ export const withApplied = (
     payments: order.payments.map((payment) => {
       const allocation = allocationOf.get(payment.paymentId);
       if (!allocation) return payment;
-      return {
-        ...payment,
-        status: 'applied',
-        orphanReason: undefined,
-        appliedMinor: BigInt(allocation.appliedMinor),
-        unappliedMinor: BigInt(allocation.unappliedMinor),
-        updatedAt: laterOf(payment.updatedAt, at),
-      };
+      return paymentAfter(payment, { type: 'PaymentApplied', data: { ...allocation, at } });
     }),
   };
 };
@@ -105,13 +90,9 @@ export const withOrphaned = (
   orphanReason: OrphanReason,
   at: string,
 ): ExistingOrder =>
-  changePayments(order, paymentIds, (payment) => ({
-    ...payment,
-    status: 'orphan',
-    orphanReason,
-    ...NOTHING_APPLIED,
-    updatedAt: laterOf(payment.updatedAt, at),
-  }));
+  changePayments(order, paymentIds, (payment) =>
+    paymentAfter(payment, { type: 'PaymentOrphaned', data: { orphanReason, at } }),
+  );
 
 /** The payment gets the `updated_at` that it has on its own stream, which records no later decision of the order. */
 export const withFailed = (
@@ -119,40 +100,20 @@ export const withFailed = (
   { paymentId, failureReason, sighting, failedAt }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
   changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
-    ...payment,
-    status: 'failed',
-    failureReason,
+    ...paymentAfter(payment, { type: 'PaymentFailed', data: { failureReason, at: failedAt } }),
     ...(sighting !== undefined && { sighting }),
-    ...NOTHING_APPLIED,
     updatedAt: failedAt,
   }));
 
 export const withReinstated = (
   order: ExistingOrder,
-  {
-    paymentId,
-    sighting,
-    reinstatedAt,
-    confirmed,
-    confirmations,
-    block,
-    blockChanges,
-    ...data
-  }: EventData<'OrderPaymentReinstated'>,
+  { paymentId, reinstatedAt: at, ...data }: EventData<'OrderPaymentReinstated'>,
 ): ExistingOrder => {
-  const confirmedAt = confirmed ? (data.confirmedAt ?? reinstatedAt) : undefined;
-  return changePayments(order, [paymentId], (payment) => ({
-    ...payment,
-    status: 'received',
-    sighting,
-    failureReason: undefined,
-    orphanReason: undefined,
-    confirmedAt,
-    confirmations,
-    block,
-    blockChanges: blockChanges ?? payment.blockChanges,
-    updatedAt: [reinstatedAt, confirmedAt ?? reinstatedAt].reduce(laterOf, payment.updatedAt),
-  }));
+  const confirmedAt = data.confirmed ? (data.confirmedAt ?? at) : undefined;
+  return changePayments(order, [paymentId], (payment) => {
+    const after = paymentAfter(payment, { type: 'PaymentReinstated', data: { ...data, at } });
+    return { ...after, confirmedAt, updatedAt: laterOf(after.updatedAt, confirmedAt ?? at) };
+  });
 };
 
 export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPaymentRefunded'>): ExistingOrder => {
@@ -162,10 +123,7 @@ export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPayment
   if (!refunded) return order;
   if (refundedMinor < refunded.amountMinor) return withPartlyRefunded(order, refunded, data);
   return changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
-    ...payment,
-    refundedMinor,
-    status: 'refunded',
-    ...NOTHING_APPLIED,
+    ...paymentAfter(payment, { type: 'PaymentRefunded', data: { refundedTotalMinor, at: refundedAt } }),
     updatedAt: refundedAt,
   }));
 };
@@ -185,11 +143,9 @@ const withPartlyRefunded = (
     { ...priced, refundedWhilePaid: { ...others, [paymentId]: before + stillCountsMinor } },
     [paymentId],
     (payment) => ({
-      ...payment,
-      refundedMinor,
+      ...paymentAfter(payment, { type: 'PaymentRefunded', data: { refundedTotalMinor, at: refundedAt } }),
       appliedMinor: appliedLeft,
       unappliedMinor: payment.unappliedMinor + takenMinor,
-      updatedAt: laterOf(payment.updatedAt, refundedAt),
     }),
   );
 };

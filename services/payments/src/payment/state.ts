@@ -1,4 +1,4 @@
-import { laterOf, type PaymentEvent, type PaymentState } from '@cpg/contracts';
+import { laterOf, paymentAfter, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 
 /** A refund as folded from its event. */
@@ -63,56 +63,24 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
   }
   if (!exists(payment)) return payment;
   const { at } = event.data;
-  const updated = { ...payment, updatedAt: laterOf(payment.updatedAt, at) };
   switch (event.type) {
     case 'PaymentConfirmed':
-      return { ...updated, confirmedAt: at, confirmations: event.data.confirmations ?? payment.confirmations };
-    case 'PaymentBlockChanged': {
-      const { block, confirmations, blockChanges, unconfirmed } = event.data;
-      const confirmedAt = unconfirmed ? undefined : payment.confirmedAt;
-      return { ...updated, block, confirmations, blockChanges, confirmedAt };
-    }
+    case 'PaymentBlockChanged':
     case 'PaymentApplied':
-      return {
-        ...updated,
-        status: 'applied',
-        orphanReason: undefined,
-        appliedMinor: BigInt(event.data.appliedMinor),
-        unappliedMinor: BigInt(event.data.unappliedMinor),
-      };
     case 'PaymentOrphaned':
-      return { ...updated, status: 'orphan', orphanReason: event.data.orphanReason, ...NOTHING_APPLIED };
     case 'PaymentFailed':
-      return {
-        ...updated,
-        status: 'failed',
-        failureReason: event.data.failureReason,
-        ...NOTHING_APPLIED,
-      };
     case 'PaymentReinstated':
-      return {
-        ...updated,
-        status: 'received',
-        sighting: event.data.sighting,
-        failureReason: undefined,
-        orphanReason: undefined,
-        confirmedAt: event.data.confirmed ? at : undefined,
-        confirmations: event.data.confirmations,
-        block: event.data.block,
-        blockChanges: event.data.blockChanges ?? payment.blockChanges,
-      };
+      return paymentAfter(payment, event);
     case 'PaymentRefunded': {
-      const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;
-      const refundedMinor = BigInt(refundedTotalMinor);
+      const { refundId, amountMinor, reason } = event.data;
       const refunds = [...payment.refunds, { refundId, amountMinor: BigInt(amountMinor), reason, at }];
-      const refunded = { ...updated, refundedMinor, refunds };
-      const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED };
-      return refundedMinor < payment.amountMinor ? refunded : whole;
+      return { ...paymentAfter(payment, event), refunds };
     }
     case 'PaymentAssigned': {
       const { merchantId, orderId, by, sighting } = event.data;
       return {
-        ...updated,
+        ...payment,
+        updatedAt: laterOf(payment.updatedAt, at),
         merchantId,
         ...(orderId !== undefined && { orderId, reportedOrderId: payment.orderId }),
         assignment: { merchantId, orderId, by, at },
@@ -125,5 +93,3 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       return ignoreUnknownEvent(event, payment);
   }
 };
-
-const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
