@@ -2,7 +2,7 @@ import { createPool, databaseDependency, POSTGRES } from '@cpg/platform/postgres
 import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/platform';
 import { allowedCallers } from '@cpg/platform/testing';
 import { buildApp } from './app.ts';
-import type { StandingOfChain } from './chains/chain-status.ts';
+import type { ReadStatusOf } from './chains/chain-status.ts';
 import { TOKENS } from './testing/jest-fixtures.ts';
 
 const log = createLogger({ name: 'payments', level: 'silent' });
@@ -25,7 +25,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   commands: { recordOutcomes: notCalled },
   deletePayments: notCalled,
   unsettledPayment: notCalled,
-  standingOfChain: notCalled,
+  readStatusOf: notCalled,
   history: { messagesOf: notCalled, entriesOf: notCalled },
   depositSettings: { show: notCalled, change: notCalled },
   log,
@@ -96,11 +96,11 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
 
 test('names the networks that may still show a payment made until an instant to some addresses', async () => {
   const readUntil: Record<string, Date> = { bitcoin: new Date('2026-01-31T12:00:00Z') };
-  const standingOfChain: StandingOfChain = async (network, at, addresses) => {
+  const readStatusOf: ReadStatusOf = async (network, at, addresses) => {
     if (readUntil[network] && readUntil[network] <= at) return 'unread';
     return addresses.includes('0xA1') && network === 'ethereum' ? 'unreported' : 'reported';
   };
-  const app = buildApp({ ...UNUSED, standingOfChain });
+  const app = buildApp({ ...UNUSED, readStatusOf });
   const waitingAt = async (at: string, addresses: string[] = []) => {
     const payload = { networks: ['bitcoin', 'ethereum'], addresses, at };
     const headers = { authorization: `Bearer ${TOKENS.orders[0]}` };

@@ -116,7 +116,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
       commands,
       deletePayments,
       unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
-      standingOfChain: chains.standing,
+      readStatusOf: chains.readStatusOf,
       history: paymentHistory({ client, readModel }),
       depositSettings: depositSettings({ client, accounts, table, environment, log }),
     }),

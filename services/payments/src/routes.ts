@@ -29,7 +29,7 @@ import {
 import { readCallContext } from '@cpg/platform';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { StandingOfChain } from './chains/chain-status.ts';
+import type { ReadStatusOf } from './chains/chain-status.ts';
 import type { PaymentHistoryReader } from './history.ts';
 import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
 import type { PaymentChanges } from './matching/changes.ts';
@@ -50,7 +50,7 @@ export interface PaymentRoutes {
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
-  readonly standingOfChain: StandingOfChain;
+  readonly readStatusOf: ReadStatusOf;
   readonly history: PaymentHistoryReader;
 }
 
@@ -73,7 +73,7 @@ const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { availability, instructions, stock, changes, commands, deletePayments, unsettledPayment, standingOfChain, history },
+  { availability, instructions, stock, changes, commands, deletePayments, unsettledPayment, readStatusOf, history },
 ) => {
   app.post(
     '/instructions',
@@ -111,10 +111,10 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     '/chains/waiting',
     { config: FOR_ORDERS, schema: { body: ChainsWaitingCall, response: { 200: ChainsWaiting } } },
     async ({ body: { networks, addresses, at } }) => {
-      const standings = await Promise.all(networks.map((network) => standingOfChain(network, new Date(at), addresses)));
+      const statuses = await Promise.all(networks.map((network) => readStatusOf(network, new Date(at), addresses)));
       return {
-        waiting_for: networks.filter((_, index) => standings[index] !== 'reported'),
-        unreported: networks.filter((_, index) => standings[index] === 'unreported'),
+        waiting_for: networks.filter((_, index) => statuses[index] !== 'reported'),
+        unreported: networks.filter((_, index) => statuses[index] === 'unreported'),
       };
     },
   );

@@ -82,7 +82,7 @@ const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOption
     const newest = await last();
     if (!isStarted) account = { ...account, next: await firstIndex(newest === null) };
     isStarted = true;
-    if (newest) account = sighted(account, newest, nowMs());
+    if (newest) account = withReservation(account, newest, nowMs());
     isStale = false;
   };
   const unused = async (count: number): Promise<number[]> => {
@@ -100,7 +100,7 @@ const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOption
       if (!(await append(reservation, revision))) continue;
       isStale = false;
       const next = reservation.first + reservation.count;
-      account = sighted(account, { revision: revision + 1, next }, nowMs());
+      account = withReservation(account, { revision: revision + 1, next }, nowMs());
       return indexesOf(reservation);
     }
     throw tooManyConflicts();
@@ -117,11 +117,11 @@ const MARGIN_MS = ADDRESS_LEASE_MS;
 /** A reservation rests from the moment a process knows of it. Its lease began earlier, so it has ended by then. */
 export const REST_MS = ADDRESS_LEASE_MS + MARGIN_MS;
 
-/** Sightings within this time count as one, at the later time: there is no more than one for each. */
-const SAME_SIGHTING_MS = 1_000;
+/** Reservations that are learned of within this time count as one, at the later time: there is no more than one for each. */
+const SAME_MOMENT_MS = 1_000;
 
 /** When this process knew of a reservation, and of all before it. */
-interface Sighting {
+interface KnownReservation {
   readonly revision: number;
   readonly firstAtMs: number;
   readonly atMs: number;
@@ -134,30 +134,30 @@ export interface Account {
   /** No index from here on was ever reserved or shown. */
   readonly next: number;
   /** Oldest first. */
-  readonly sightings: readonly Sighting[];
+  readonly knownReservations: readonly KnownReservation[];
 }
 
-export const unknownAccount: Account = { revision: -1, next: 0, sightings: [] };
+export const unknownAccount: Account = { revision: -1, next: 0, knownReservations: [] };
 
 /** The account after this process learned of its last reservation. */
-export const sighted = (account: Account, last: Pick<Account, 'revision' | 'next'>, nowMs: number): Account => {
+export const withReservation = (account: Account, last: Pick<Account, 'revision' | 'next'>, nowMs: number): Account => {
   const { revision } = last;
   const next = Math.max(account.next, last.next);
   if (revision <= account.revision) return { ...account, next };
-  const rested = account.sightings.findLastIndex(({ atMs }) => nowMs - atMs >= REST_MS);
-  const kept = account.sightings.slice(Math.max(rested, 0));
+  const rested = account.knownReservations.findLastIndex(({ atMs }) => nowMs - atMs >= REST_MS);
+  const kept = account.knownReservations.slice(Math.max(rested, 0));
   const newest = kept.at(-1);
-  const isSame = newest !== undefined && nowMs - newest.firstAtMs < SAME_SIGHTING_MS;
-  const sightings = isSame
+  const isSame = newest !== undefined && nowMs - newest.firstAtMs < SAME_MOMENT_MS;
+  const knownReservations = isSame
     ? [...kept.slice(0, -1), { ...newest, revision, atMs: nowMs }]
     : [...kept, { revision, firstAtMs: nowMs, atMs: nowMs }];
-  return { revision, next, sightings };
+  return { revision, next, knownReservations };
 };
 
 /** The newest reservation that has rested, with all before it; null if there is none. Of its indexes, those that no
  *  order recorded by now shows never will be shown. */
-export const restedRevision = ({ sightings }: Account, nowMs: number): number | null =>
-  sightings.findLast(({ atMs }) => nowMs - atMs >= REST_MS)?.revision ?? null;
+export const restedRevision = ({ knownReservations }: Account, nowMs: number): number | null =>
+  knownReservations.findLast(({ atMs }) => nowMs - atMs >= REST_MS)?.revision ?? null;
 
 /** Reserves `count` indexes: unused ones first, lowest first, so that few lie between the indexes that orders show. */
 export const reservationOf = ({ next }: Account, count: number, unused: readonly number[]): Reservation => {

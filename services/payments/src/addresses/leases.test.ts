@@ -1,11 +1,18 @@
 import { ADDRESS_LEASE_MS } from '@cpg/contracts';
 import { indexesOf } from '../payables/payable.ts';
-import { type Account, reservationOf, REST_MS, restedRevision, sighted, unknownAccount } from './lease-indexes.ts';
+import {
+  type Account,
+  reservationOf,
+  REST_MS,
+  restedRevision,
+  withReservation,
+  unknownAccount,
+} from './lease-indexes.ts';
 
 /** An account as a process knows it that saw these reservations. */
 const given = (...seen: readonly (readonly [revision: number, next: number, atMs: number])[]) => {
   const account = seen.reduce<Account>(
-    (known, [revision, next, atMs]) => sighted(known, { revision, next }, atMs),
+    (known, [revision, next, atMs]) => withReservation(known, { revision, next }, atMs),
     unknownAccount,
   );
   return {
@@ -70,6 +77,6 @@ test('an outdated answer of the event store changes nothing', () =>
 
 test('a process that reserves for days keeps a bounded list', () => {
   let account = unknownAccount;
-  for (let n = 0; n < 10_000; n += 1) account = sighted(account, { revision: n, next: n }, n * 700);
-  expect(account.sightings.length).toBeLessThan(REST_MS / 1_000 + 2);
+  for (let n = 0; n < 10_000; n += 1) account = withReservation(account, { revision: n, next: n }, n * 700);
+  expect(account.knownReservations.length).toBeLessThan(REST_MS / 1_000 + 2);
 });

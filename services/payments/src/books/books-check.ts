@@ -10,7 +10,7 @@ import { BOOK_PREFIXES, type Claim, claimsIn, compareStreams } from './compare-s
 const MAX_ENTRIES = 1_000;
 const MAX_LOOKED_AGAIN = 500;
 /** In how many looks a difference has to stand. Until then it may be in flight. */
-const STANDING_LOOKS = 5;
+const PERSISTENT_LOOKS = 5;
 const LOOK_EVERY_MS = 60_000;
 /** An event store that falls silent ends no read by itself. */
 const LOOK_WITHIN_MS = 5 * 60_000;
@@ -26,7 +26,7 @@ export interface BooksCheckOptions {
 
 interface BooksState {
   /** How many differences stand, by kind. */
-  readonly standing: ReadonlyMap<DifferenceKind, number>;
+  readonly persistent: ReadonlyMap<DifferenceKind, number>;
   /** When the event store was last read to its end; null before the first time. */
   readonly completedAt: Date | null;
 }
@@ -48,14 +48,14 @@ export const booksCheck = ({ client, db, log, maxEntries = MAX_ENTRIES }: BooksC
     const found = await compareStreams(client, claims, { concurrency: CONCURRENCY, signal });
     // An end that was removed since is never reached, but nothing follows either.
     const isComplete = !isBefore(position, endsAt) || (from !== null && !isBefore(from, position));
-    const standing = await transaction(db, async (tx) => {
+    const persistent = await transaction(db, async (tx) => {
       await savePart(tx, isComplete ? null : { position, endsAt });
       return saveDifferences(tx, claims, found);
     });
-    for (const { orderId, paymentId, kind, text } of standing.slice(0, MAX_LOGGED))
+    for (const { orderId, paymentId, kind, text } of persistent.slice(0, MAX_LOGGED))
       log.error({ orderId, paymentId, kind, text }, 'an order and the stream of its payment differ');
-    if (standing.length > MAX_LOGGED)
-      log.error({ differences: standing.length }, 'more orders differ from their payments: see audit verify');
+    if (persistent.length > MAX_LOGGED)
+      log.error({ differences: persistent.length }, 'more orders differ from their payments: see audit verify');
   },
 });
 
@@ -82,7 +82,7 @@ export const startBooksCheck = ({
     name: 'books_differences',
     help: 'Differences between orders and the streams of their payments that stand for minutes, by kind',
     labels: ['kind'],
-    values: () => (led ? DIFFERENCE_KINDS.map((kind) => [{ kind }, led?.standing.get(kind) ?? 0] as const) : []),
+    values: () => (led ? DIFFERENCE_KINDS.map((kind) => [{ kind }, led?.persistent.get(kind) ?? 0] as const) : []),
   });
   const timestamp = (name: string, help: string, at: () => Date | null | undefined) =>
     computedMetric(metrics, {
@@ -197,20 +197,20 @@ const saveDifferences = async (
     [...columns, found.map(({ text }) => text)],
   );
   return rows
-    .filter(({ looks }) => looks === STANDING_LOOKS)
+    .filter(({ looks }) => looks === PERSISTENT_LOOKS)
     .map((row) => ({ orderId: row.order_id, paymentId: row.payment_id, kind: row.kind, text: row.description }));
 };
 
 const readState = async (db: Queryable): Promise<BooksState> => {
   const { rows } = await db.query<{ kind: DifferenceKind; count: string }>(
     'select kind, count(*) from payments.books_differences where looks >= $1 group by kind',
-    [STANDING_LOOKS],
+    [PERSISTENT_LOOKS],
   );
   const { rows: checks } = await db.query<{ completed_at: Date | null }>(
     'select completed_at from payments.books_check',
   );
   return {
-    standing: new Map(rows.map(({ kind, count }) => [kind, Number(count)])),
+    persistent: new Map(rows.map(({ kind, count }) => [kind, Number(count)])),
     completedAt: checks[0]?.completed_at ?? null,
   };
 };

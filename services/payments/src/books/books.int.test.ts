@@ -97,7 +97,7 @@ test('an event forged with the right hash passes the chain, and the comparison n
   });
   const check = booksCheck({ client: service.client, db: service.pool, ...loggedBy() });
   await check.look(signal);
-  expect(await check.state()).toMatchObject({ standing: new Map(), completedAt: expect.any(Date) });
+  expect(await check.state()).toMatchObject({ persistent: new Map(), completedAt: expect.any(Date) });
 
   const since = await endOfLog(service.client);
   await forge(paymentId, forgedApplication(orderId));
@@ -118,11 +118,11 @@ test('a difference counts and is logged once it stands for five looks', async ()
   const { errors, log } = loggedBy();
   const check = booksCheck({ client: service.client, db: service.pool, log });
   for (let look = 1; look <= 4; look += 1) await check.look(signal);
-  expect((await check.state()).standing).toEqual(new Map());
+  expect((await check.state()).persistent).toEqual(new Map());
   expect(errors).toEqual([]);
   for (let look = 5; look <= 7; look += 1) await check.look(signal);
   // The order names the payment, and the order that the payment names does not exist.
-  expect((await check.state()).standing).toEqual(
+  expect((await check.state()).persistent).toEqual(
     new Map([
       ['order', 1],
       ['unnamed', 1],

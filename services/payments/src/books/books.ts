@@ -33,7 +33,7 @@ interface BookEntry {
 /** The payments of an order, by its own stream. */
 export interface OrderBook {
   readonly orderId: string;
-  readonly standing: 'recorded' | 'deleted' | 'unknown';
+  readonly state: 'recorded' | 'deleted' | 'unknown';
   readonly entries: ReadonlyMap<string, BookEntry>;
 }
 
@@ -78,16 +78,16 @@ export const compareBooks = (order: OrderBook, payments: ReadonlyMap<string, Pay
   [...payments].flatMap(([paymentId, payment]) => comparePayment(order, paymentId, payment));
 
 const comparePayment = (order: OrderBook, paymentId: string, payment: PaymentBook): Difference[] => {
-  const { orderId, standing } = order;
+  const { orderId, state } = order;
   const [orderStream, paymentStream] = [orderStreamOf(orderId), paymentStreamOf(paymentId)];
   const difference = (kind: DifferenceKind, text: string): Difference => ({ kind, orderId, paymentId, text });
   const entry = order.entries.get(paymentId);
-  if (standing !== 'recorded' || !entry) {
+  if (state !== 'recorded' || !entry) {
     if (typeof payment === 'string') return [];
     const { values, changedBy } = payment;
     if (values.status !== 'applied' || values.orderId !== orderId) return [];
     const why =
-      standing === 'recorded' ? 'does not name the payment' : standing === 'deleted' ? 'is deleted' : 'does not exist';
+      state === 'recorded' ? 'does not name the payment' : state === 'deleted' ? 'is deleted' : 'does not exist';
     return [
       difference(
         'unnamed',
@@ -133,18 +133,18 @@ const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
 export const orderBookOf = (orderId: string, recorded: readonly Recorded<OrderEvent>[] | null): OrderBook => {
   const entries = new Map<string, BookEntry>();
   const none = { orderId, entries: new Map() };
-  if (recorded === null) return { ...none, standing: 'deleted' };
+  if (recorded === null) return { ...none, state: 'deleted' };
   const held = new Map<string, Money>();
   let currency: PaymentCurrency | null = null;
   for (const { event, revision } of recorded) {
-    if (event.type === 'OrderDeleted') return { ...none, standing: 'deleted' };
+    if (event.type === 'OrderDeleted') return { ...none, state: 'deleted' };
     if (event.type === 'OrderCreated') currency = event.data.currency;
     for (const [paymentId, money] of moneyChangedBy(event, held, currency)) {
       held.set(paymentId, money);
       entries.set(paymentId, nextEntry(entries.get(paymentId), { ...money, orderId }, revision));
     }
   }
-  return { orderId, standing: recorded.length > 0 ? 'recorded' : 'unknown', entries };
+  return { orderId, state: recorded.length > 0 ? 'recorded' : 'unknown', entries };
 };
 
 /** The payments of the order that an event changes, as they are after it. */

@@ -106,24 +106,24 @@ export const chainDetails = async (db: Queryable, networks: readonly string[]): 
 };
 
 /** Whether a network was read past an instant, and what it showed by then at some addresses was reported. */
-type Standing = 'unread' | 'unreported' | 'reported';
+type ReadStatus = 'unread' | 'unreported' | 'reported';
 
-export type StandingOfChain = (network: string, at: Date, addresses: readonly string[]) => Promise<Standing>;
+export type ReadStatusOf = (network: string, at: Date, addresses: readonly string[]) => Promise<ReadStatus>;
 
-interface StandingRow {
+interface ReadStatusRow {
   readonly time: Date | null;
   readonly read_at: Date | null;
   readonly has_unreported: boolean;
 }
 
 /** A network that nobody watches has nothing to report. `kinds` has those that are watched. */
-export const standingOfChain =
-  (db: Queryable, kinds: ReadonlyMap<string, ChainKind>): StandingOfChain =>
+export const readStatusOf =
+  (db: Queryable, kinds: ReadonlyMap<string, ChainKind>): ReadStatusOf =>
   async (network, at, addresses) => {
     const kind = kinds.get(network);
     if (!kind) return 'reported';
-    const { rows } = await db.query<StandingRow>({
-      name: 'chain-standing',
+    const { rows } = await db.query<ReadStatusRow>({
+      name: 'chain-read-status',
       text: `select time, read_at, exists (
                select from payments.chain_transfers as transfer
                where transfer.network = $1 and open and (reported is null or pending is not null) and seen_at <= $2

@@ -71,11 +71,11 @@ test(
     expect(await watched.paymentOf(stray, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
     await until(() => other.running.progress().get(NETWORK)?.height === chain.height());
     expect(other.running.progress().get(NETWORK)).toMatchObject({ watched: expect.any(Number) });
-    const standing = (network: string, at: number) => other.standing(network, new Date(at), []);
-    await until(async () => (await standing(NETWORK, chain.now().getTime() - 1)) === 'reported');
+    const readStatus = (network: string, at: number) => other.readStatusOf(network, new Date(at), []);
+    await until(async () => (await readStatus(NETWORK, chain.now().getTime() - 1)) === 'reported');
 
-    expect(await standing(NETWORK, Date.now() + 3_600_000)).toBe('unread');
-    expect(await standing('bitcoin-testnet', Date.now())).toBe('reported');
+    expect(await readStatus(NETWORK, Date.now() + 3_600_000)).toBe('unread');
+    expect(await readStatus('bitcoin-testnet', Date.now())).toBe('reported');
     const read = { height: chain.height(), tip: chain.height() };
     await until(async () => JSON.stringify(await other.details()).includes(JSON.stringify(read).slice(1, -1)));
 
@@ -197,7 +197,7 @@ test(
     expect(await first.details()).toEqual({
       chains: { [network]: { ...halted, tip: null, read_at: null, unavailable: 'its reading halted' } },
     });
-    expect(await first.standing(network, new Date(0), [])).toBe('unread');
+    expect(await first.readStatusOf(network, new Date(0), [])).toBe('unread');
     await first.running.stop();
 
     isWrong = false;
@@ -234,15 +234,15 @@ test(
     const network = 'frozen';
     chain.mineMany(3);
     chain.setShown({ stalled: 'every node is frozen' });
-    const { running, details, standing } = watched.startProcess(chain.source, network);
+    const { running, details, readStatusOf: readStatus } = watched.startProcess(chain.source, network);
     const shown = () => ({ chains: { [network]: { height: chain.height(), stalled: 'every node is frozen' } } });
     await until(() => running.progress().get(network)?.state === 'at_tip');
     await until(async () => JSON.stringify(await details()).includes('stalled'));
     expect(await details()).toMatchObject(shown());
     const hourAgo = new Date(Date.now() - 3_600_000);
-    expect(await standing(network, hourAgo, [])).toBe('unread');
+    expect(await readStatus(network, hourAgo, [])).toBe('unread');
     chain.setShown({});
-    await until(async () => (await standing(network, hourAgo, [])) === 'reported');
+    await until(async () => (await readStatus(network, hourAgo, [])) === 'reported');
     expect(JSON.stringify(await details())).not.toContain('stalled');
     await running.stop();
   },

@@ -16,7 +16,7 @@ import { addressesShownBy } from '../payables/payable.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
 import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
-import { chainDetails, standingOfChain } from './chain-status.ts';
+import { chainDetails, readStatusOf } from './chain-status.ts';
 import { type ChainsConfig, type NetworkAvailability, watchedNetworks } from './network-availability.ts';
 import { timesOfBlocks } from './nodes/agreement.ts';
 import { openChainSource } from './open-chain-source.ts';
@@ -78,7 +78,7 @@ export const watchChains = (options: WatchChainsOptions) => {
     watchedChain(network, kinds.get(network.name)!, addresses, { ...options, ...counts });
   return {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
-    standing: standingOfChain(pool, kinds),
+    readStatusOf: readStatusOf(pool, kinds),
     details: () => detailsOf(pool, [...kinds.keys()], readNetworks),
     /** Resolves once the networks that need no operator are available, or after half a minute. A service that is ready
      *  takes orders on them, also where nodes start at the same time. */

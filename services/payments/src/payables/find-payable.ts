@@ -57,7 +57,7 @@ const isPaidAt = ({ instruction }: Payable, payAt: PayAt): boolean =>
       OWN_PROVIDERS.includes(instruction.provider) &&
       instruction.paymentReference === payAt.reference;
 
-/** What a payer was told to pay to: an address, or the reference of a page of this gateway. An outside provider chooses
+/** Where a payer is asked to pay: an address, or the reference of a page of this gateway. An outside provider chooses
  *  its references, also one that another order has. */
 type PayAt = { readonly address: string } | { readonly reference: string };
 

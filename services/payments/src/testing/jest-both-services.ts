@@ -300,7 +300,7 @@ const paymentsService = ({
         .paymentsOf(orderId)
         .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId))
         ?.paymentId ?? null,
-    standingOfChain: async () => 'reported',
+    readStatusOf: async () => 'reported',
     history: paymentHistory({ client, readModel }),
     depositSettings: { show: notCalled, change: notCalled },
     log,

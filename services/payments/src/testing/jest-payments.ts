@@ -193,7 +193,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
-    standingOfChain: async () => 'reported',
+    readStatusOf: async () => 'reported',
     history: paymentHistory({ client, readModel: pool }),
     depositSettings: depositSettings({ client, accounts, table: SANDBOX, environment: 'sandbox', log }),
     log,

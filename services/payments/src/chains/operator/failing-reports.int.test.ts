@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../migrations.ts';
 import { paymentIdOf } from '../../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../../testing/jest-chain-process.ts';
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
-import { standingOfChain } from '../chain-status.ts';
+import { readStatusOf } from '../chain-status.ts';
 import { chainTables } from '../reading/chain-tables.ts';
 import { executeChains } from './chains-command.ts';
 
@@ -111,15 +111,15 @@ test.each([
 
 test('a report that fails holds only the orders of its address', async () => {
   const { watching } = await watchFailing(new AppError('internal_error', 'orders answered 500'), 'held');
-  const standing = standingOfChain(pool, new Map([['held', KIND]]));
+  const readStatus = readStatusOf(pool, new Map([['held', KIND]]));
   const at = watching.now();
-  expect(await standing('held', at, ['address-of-b', money.address])).toBe('unreported');
-  expect(await standing('held', at, ['address-of-b'])).toBe('reported');
-  expect(await standing('held', new Date(at.getTime() + 1), ['address-of-b'])).toBe('unread');
+  expect(await readStatus('held', at, ['address-of-b', money.address])).toBe('unreported');
+  expect(await readStatus('held', at, ['address-of-b'])).toBe('reported');
+  expect(await readStatus('held', new Date(at.getTime() + 1), ['address-of-b'])).toBe('unread');
   await reports('--retry', 'all');
   watching.setOrdersFailure(() => null);
   await watching.readOn();
-  expect(await standing('held', at, [money.address])).toBe('reported');
+  expect(await readStatus('held', at, [money.address])).toBe('reported');
 });
 
 test('refuses to retry a report that does not fail', async () => {

@@ -67,7 +67,7 @@ export const retryReports = async (db: Queryable, wanted: string): Promise<strin
   const rows = await failing(db);
   const isWanted = (row: Row) => wanted === 'all' || wanted === row.id || wanted === paymentOf(row);
   const again = rows.filter(isWanted);
-  // Money that no block contains is told as received first: it then fails if it is gone for a day.
+  // Money that no block contains is reported as received first: it then fails if it is gone for a day.
   await db.query(
     `update payments.chain_transfers as row set
        retry_at = last_failed_at,

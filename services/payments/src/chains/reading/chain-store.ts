@@ -129,7 +129,7 @@ export const lookAtPool = (
 ): ChainChange => {
   const byId = new Map(known.map((transfer) => [transfer.id, transfer]));
   const ids = new Set(transfers.map(({ id }) => id));
-  const sighted = transfers
+  const appeared = transfers
     .filter(({ id }) => {
       const earlier = byId.get(id);
       return !earlier || (earlier.block === null && earlier.vanishedAt !== null);
@@ -138,5 +138,5 @@ export const lookAtPool = (
   const vanished = unminedKnown
     .filter(({ id, vanishedAt }) => vanishedAt === null && !ids.has(id))
     .map((transfer) => ({ ...transfer, vanishedAt: now }));
-  return { cursor, transfers: [...sighted, ...vanished] };
+  return { cursor, transfers: [...appeared, ...vanished] };
 };

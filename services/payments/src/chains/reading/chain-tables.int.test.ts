@@ -6,7 +6,7 @@ import { anyLie, MONEY, settle, steps } from '../../testing/jest-chain-histories
 import { chainProcesses, KIND, transferOf } from '../../testing/jest-chain-process.ts';
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
 import { chainKindOf } from '../chain-kind.ts';
-import { standingOfChain } from '../chain-status.ts';
+import { readStatusOf } from '../chain-status.ts';
 import { timesOfBlocks } from '../nodes/agreement.ts';
 import { executeChains } from '../operator/chains-command.ts';
 import type { ChainStore } from './chain-store.ts';
@@ -177,9 +177,9 @@ test('is not read past an instant while further blocks can have the same time', 
   const time = new Date('2026-01-31T12:00:00.000Z');
   await newTables().begin('0x0', null, { cursor: { height: 4, hash: '0x4', time, nodes: [1] }, transfers: [] });
   const network = `network-${networks}`;
-  const standing = standingOfChain(pool, new Map([[network, chainKindOf('eip155:42161')]]));
-  expect(await standing(network, time, [])).toBe('unread');
-  expect(await standing(network, new Date(time.getTime() - 1), [])).toBe('reported');
+  const readStatus = readStatusOf(pool, new Map([[network, chainKindOf('eip155:42161')]]));
+  expect(await readStatus(network, time, [])).toBe('unread');
+  expect(await readStatus(network, new Date(time.getTime() - 1), [])).toBe('reported');
 });
 
 test('the newest blocks tell every service what time it is, where blocks come at known intervals', async () => {

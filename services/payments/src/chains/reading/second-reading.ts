@@ -44,7 +44,7 @@ const LONGEST_PAUSE_MS = 120_000;
 const BLOCKS_AT_ONCE = 16;
 const BLOCKS_AHEAD = 4;
 /** How often a node may settle before coins that its traces do not explain are only counted. */
-const SETTLES_TO_EXPLAIN = 10;
+const SETTLE_TIMES_TO_EXPLAIN = 10;
 
 /** Reads blocks again before their transfers are confirmed, from other nodes where there are any. */
 export const secondReading = (options: SecondReadingOptions) => {
@@ -57,7 +57,7 @@ export const secondReading = (options: SecondReadingOptions) => {
   const ahead = new Map<string, Promise<Block>>();
   let lastFailure = '';
   /** The block that is held up by coins that the traces of the only node do not explain. */
-  let held: { readonly hash: string; readonly sinceMs: number } | null = null;
+  let blocked: { readonly hash: string; readonly sinceMs: number } | null = null;
 
   const waitBeforeNext = ({ hash }: BlockRef): void => {
     const count = attempts.get(hash)?.count ?? 0;
@@ -102,8 +102,8 @@ export const secondReading = (options: SecondReadingOptions) => {
       onDifference(read, ref);
       const isNew = block.nodes.some((node) => !asked.has(node));
       for (const node of block.nodes) asked.add(node);
-      const untold = known.filter((each) => each.block?.hash === ref.hash && !wasLookedFor(each, block, scope));
-      const isSettled = ![...read.changed, ...untold].some(isUnsettled);
+      const unchecked = known.filter((each) => each.block?.hash === ref.hash && !wasLookedFor(each, block, scope));
+      const isSettled = ![...read.changed, ...unchecked].some(isUnsettled);
       if (isSettled || !isNew) return { block, isSettled, isOfOneNode: asked.size === 1 };
       not = block.isTraced ? [...asked] : block.nodes;
     }
@@ -146,8 +146,8 @@ export const secondReading = (options: SecondReadingOptions) => {
     const { hash, height } = block.ref;
     const unexplained = await unexplainedCoins(options, block);
     if (unexplained.length === 0) return;
-    if (held?.hash !== hash) held = { hash, sinceMs: nowMs() };
-    if (block.isTraced && nowMs() - held.sinceMs < SETTLES_TO_EXPLAIN * settleMs)
+    if (blocked?.hash !== hash) blocked = { hash, sinceMs: nowMs() };
+    if (block.isTraced && nowMs() - blocked.sinceMs < SETTLE_TIMES_TO_EXPLAIN * settleMs)
       throw new ChainNodeError('mismatch', `node ${block.nodes[0]}: traces of block ${height} leave out coins`);
     for (const { address, units } of unexplained) {
       onUnexplained();
