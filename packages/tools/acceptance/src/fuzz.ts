@@ -13,10 +13,6 @@ const SETTINGS = fileURLToPath(new URL('../fuzz.toml', import.meta.url));
 const HOOKS = fileURLToPath(new URL('../fuzz_hooks.py', import.meta.url));
 const RUN_WITHIN_MS = 900_000;
 
-/** Installs schemathesis, unless it is already installed, and resolves with its path. Throws PackageUnavailableError.
- *  */
-const installSchemathesis = async (): Promise<string> => join(await installFromPyPi(PACKAGE), 'schemathesis');
-
 const Report = z.object({
   complete: z.boolean(),
   operations: z.object({ total: z.int(), tested: z.int() }),
@@ -25,52 +21,42 @@ const Report = z.object({
   errors: z.array(z.unknown()),
 });
 
-interface Fuzzed {
-  /** Every operation was tested and nothing failed. */
-  readonly passed: boolean;
-  readonly requests: number;
-  readonly operations: number;
-  /** The number of distinct failures and errors. Standard output has the details. */
-  readonly faults: number;
-}
-
-interface Target {
-  /** Path of schemathesis. */
-  readonly program: string;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly seed: number;
-  /** The folder of the report. */
-  readonly folder: string;
-}
-
-/** Tests every operation of the OpenAPI document at `baseUrl` with generated requests. Throws if schemathesis leaves
- *  no report, for example after a timeout. */
-const fuzz = async ({ program, baseUrl, apiKey, seed, folder }: Target): Promise<Fuzzed> => {
-  const report = join(folder, 'report.json');
-  const child = spawn(
-    program,
-    [
-      ...['--no-color', '--config-file', SETTINGS, 'run', `${baseUrl}/openapi.json`],
-      ...['--header', `x-api-key: ${apiKey}`, '--seed', String(seed)],
-      ...['--report', 'json', '--report-json-path', report],
-    ],
-    {
-      cwd: folder,
-      env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
-      stdio: ['ignore', 'inherit', 'inherit'],
-      timeout: RUN_WITHIN_MS,
-    },
-  );
-  const code = await exitOf(child);
-  if (!existsSync(report)) throw new Error(`schemathesis left no report (exit code ${code})`);
-  const { complete, operations, test_cases, failures, errors } = Report.parse(JSON.parse(readFileSync(report, 'utf8')));
-  return {
-    passed: code === 0 && complete && operations.tested === operations.total,
-    requests: test_cases.generated,
-    operations: operations.tested,
-    faults: failures.length + errors.length,
-  };
+/** Tests every operation of the OpenAPI document of a new stack without rate limits with generated requests. Prints the
+ *  result, and resolves to the exit code. Throws PackageUnavailableError, and if schemathesis leaves no report, for
+ *  example after a timeout. */
+const fuzz = async (): Promise<number> => {
+  const program = join(await installFromPyPi(PACKAGE), 'schemathesis');
+  const seed = process.env.FUZZ_SEED || String(randomInt(2 ** 31));
+  const folder = mkdtempSync(join(tmpdir(), 'cpg-fuzz-'));
+  const stack = await startStack();
+  try {
+    const file = join(folder, 'report.json');
+    const child = spawn(
+      program,
+      [
+        ...['--no-color', '--config-file', SETTINGS, 'run', `${stack.baseUrl}/openapi.json`],
+        ...['--header', `x-api-key: ${stack.apiKey}`, '--seed', seed, '--report', 'json', '--report-json-path', file],
+      ],
+      {
+        cwd: folder,
+        env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+        stdio: ['ignore', 'inherit', 'inherit'],
+        timeout: RUN_WITHIN_MS,
+      },
+    );
+    const code = await exitOf(child);
+    if (!existsSync(file)) throw new Error(`schemathesis left no report (exit code ${code})`);
+    const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const { complete, operations, test_cases, failures, errors } = report;
+    const passed = code === 0 && complete && operations.tested === operations.total;
+    const sent = `${test_cases.generated} requests to ${operations.tested} operations, FUZZ_SEED=${seed}`;
+    const faults = failures.length + errors.length;
+    console.log(passed ? `fuzzing passed: ${sent}` : `fuzzing failed: ${faults} kinds of faults in ${sent}`);
+    return passed ? 0 : 1;
+  } finally {
+    await stack.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 };
 
 const exitOf = (child: ChildProcess): Promise<number | null> =>
@@ -87,25 +73,8 @@ const exitOf = (child: ChildProcess): Promise<number | null> =>
 /** Exit code if schemathesis cannot be installed. The API has not failed then. */
 const CANNOT_RUN = 3;
 
-/** Runs on a new stack without rate limits. */
-const fuzzOwnStack = async ({ program, seed }: Pick<Target, 'program' | 'seed'>): Promise<Fuzzed> => {
-  const folder = mkdtempSync(join(tmpdir(), 'cpg-fuzz-'));
-  const stack = await startStack();
-  try {
-    return await fuzz({ program, baseUrl: stack.baseUrl, apiKey: stack.apiKey, seed, folder });
-  } finally {
-    await stack.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
-
 try {
-  const program = await installSchemathesis();
-  const seed = Number(process.env.FUZZ_SEED || randomInt(2 ** 31));
-  const { passed, requests, operations, faults } = await fuzzOwnStack({ program, seed });
-  const sent = `${requests} requests to ${operations} operations, FUZZ_SEED=${seed}`;
-  console.log(passed ? `fuzzing passed: ${sent}` : `fuzzing failed: ${faults} kinds of faults in ${sent}`);
-  process.exitCode = passed ? 0 : 1;
+  process.exitCode = await fuzz();
 } catch (error) {
   if (!(error instanceof PackageUnavailableError)) throw error;
   console.error(`fuzzing skipped: ${error.message}`);

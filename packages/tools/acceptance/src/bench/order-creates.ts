@@ -1,7 +1,6 @@
 import { TOPICS } from '@cpg/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import { type Api, createApi } from '../harness/api.ts';
-import { parentOf } from '../harness/process-tree.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { type DurableInserts, durableInserts } from './durable-inserts.ts';
@@ -57,7 +56,7 @@ interface Measured extends Load {
 }
 
 const measure = async (stack: Stack): Promise<Measured> => {
-  const memory = () => residentBytes(launcherOf(stack));
+  const memory = () => residentBytes(stack.launcherPid);
   const idleBytes = memory();
   const api = createApi(stack);
   const orders = orderClient({ ...stack, connections: CONNECTIONS });
@@ -179,13 +178,4 @@ const rowsOf = (measured: Measured): Row[] => {
     behind('Kafka', lag.relay),
     behind('webhooks', lag.webhook),
   ];
-};
-
-/** The launcher, the parent of all processes of the stack. NaN on a system without /proc. */
-const launcherOf = (stack: Stack): number => {
-  try {
-    return parentOf(stack.pidOf('gateway')!);
-  } catch {
-    return NaN;
-  }
 };

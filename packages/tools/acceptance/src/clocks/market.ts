@@ -68,20 +68,7 @@ export const openMarket = async (env: NodeJS.ProcessEnv = {}): Promise<Market> =
   const webhook = await api.createWebhook({ url: receiver.urlOf(HOOK), events: EVENTS });
   await api.updateWebhook(webhook.id, { is_enabled: true });
 
-  const readiness = async () => {
-    const { ORDERS_URL, PAYMENTS_URL, WEBHOOK_DISPATCHER_URL } = stack.environment;
-    const urls = {
-      gateway: stack.baseUrl,
-      orders: ORDERS_URL!,
-      payments: PAYMENTS_URL!,
-      dispatcher: WEBHOOK_DISPATCHER_URL!,
-    };
-    const answers = Object.entries(urls).map(async ([name, url]) => {
-      const response = await fetch(`${url}/health/ready`);
-      return [name, (await response.json()) as Readiness] as const;
-    });
-    return Object.fromEntries(await Promise.all(answers)) as Record<Service, Readiness>;
-  };
+  const readiness = () => readinessOf(stack);
   const untilEach = async (description: string, is: (answer: Readiness) => boolean): Promise<void> => {
     await until(
       `all services to be ${description}`,
@@ -143,17 +130,30 @@ export const openMarket = async (env: NodeJS.ProcessEnv = {}): Promise<Market> =
       clocks.remove();
     },
   };
-  return {
-    ...market,
-    trade: async () => {
-      const [sold, canceled] = [await newOrder(market), await newOrder(market)];
-      await market.pay(sold.deposit);
-      await market.confirm();
-      await api.cancel(canceled.order.id);
-      await market.shows(sold.order.id, 'paid');
-      await market.shows(canceled.order.id, 'canceled');
-    },
+  return { ...market, trade: () => trade(market) };
+};
+
+const readinessOf = async ({ baseUrl, environment }: Stack): Promise<Record<Service, Readiness>> => {
+  const urls: Record<Service, string> = {
+    gateway: baseUrl,
+    orders: environment.ORDERS_URL!,
+    payments: environment.PAYMENTS_URL!,
+    dispatcher: environment.WEBHOOK_DISPATCHER_URL!,
   };
+  const answers = Object.entries(urls).map(async ([name, url]) => {
+    const response = await fetch(`${url}/health/ready`);
+    return [name, (await response.json()) as Readiness] as const;
+  });
+  return Object.fromEntries(await Promise.all(answers)) as Record<Service, Readiness>;
+};
+
+const trade = async (market: Omit<Market, 'trade'>): Promise<void> => {
+  const [sold, canceled] = [await newOrder(market), await newOrder(market)];
+  await market.pay(sold.deposit);
+  await market.confirm();
+  await market.desk.shop.api.cancel(canceled.order.id);
+  await market.shows(sold.order.id, 'paid');
+  await market.shows(canceled.order.id, 'canceled');
 };
 
 let count = 0;

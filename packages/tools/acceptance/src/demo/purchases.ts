@@ -153,11 +153,12 @@ interface Plan {
   readonly paid: PaymentPlan;
 }
 
-const modifier = (name: string, unit_price: string, currency: Item['currency'], quantity = 1): Modifier => ({
+const line = (name: string, quantity: number, unit_price: string, currency: Item['currency'], modifier?: Modifier) => ({
   name,
   quantity,
   unit_price,
   currency,
+  ...(modifier && { modifiers: [modifier] }),
 });
 
 /** Orders with every item currency, paid in every payment currency, on both rails, in every way. */
@@ -166,86 +167,36 @@ const PLANS: readonly Plan[] = [
     currency: 'USDC',
     rail: 'gateway_pay',
     paid: 'in full',
-    items: [
-      {
-        name: 'Flat white',
-        quantity: 2,
-        unit_price: '65.00',
-        currency: 'MXN',
-        modifiers: [modifier('Oat milk', '12.50', 'MXN', 2)],
-      },
-      { name: 'Concha', quantity: 3, unit_price: '22', currency: 'MXN' },
-    ],
+    items: [line('Flat white', 2, '65.00', 'MXN', line('Oat milk', 2, '12.50', 'MXN')), line('Concha', 3, '22', 'MXN')],
   },
   {
     currency: 'USDT',
     rail: 'crypto_deposit',
     paid: 'in two parts',
-    items: [
-      {
-        name: 'Desk lamp',
-        quantity: 1,
-        unit_price: '49.99',
-        currency: 'USD',
-        modifiers: [modifier('Gift wrap', '3.50', 'USD')],
-      },
-    ],
+    items: [line('Desk lamp', 1, '49.99', 'USD', line('Gift wrap', 1, '3.50', 'USD'))],
   },
   {
     currency: 'BTC',
     rail: 'crypto_deposit',
     paid: 'too much',
-    items: [
-      {
-        name: 'Espresso machine',
-        quantity: 1,
-        unit_price: '1249.00',
-        currency: 'EUR',
-        modifiers: [modifier('Warranty', '89', 'EUR')],
-      },
-    ],
+    items: [line('Espresso machine', 1, '1249.00', 'EUR', line('Warranty', 1, '89', 'EUR'))],
   },
   {
     currency: 'ETH',
     rail: 'crypto_deposit',
     paid: 'twice',
-    items: [
-      {
-        name: 'Yerba mate, per kilo',
-        quantity: 2.5,
-        unit_price: '8400',
-        currency: 'ARS',
-        modifiers: [modifier('Tin', '1500', 'ARS')],
-      },
-    ],
+    items: [line('Yerba mate, per kilo', 2.5, '8400', 'ARS', line('Tin', 1, '1500', 'ARS'))],
   },
   {
     currency: 'USDG',
     rail: 'gateway_pay',
     paid: 'too much, with overpaying allowed',
-    items: [
-      {
-        name: 'Donation',
-        quantity: 1,
-        unit_price: '20',
-        currency: 'USDT',
-        modifiers: [modifier('Badge', '1.000001', 'USDC')],
-      },
-    ],
+    items: [line('Donation', 1, '20', 'USDT', line('Badge', 1, '1.000001', 'USDC'))],
   },
   {
     currency: 'CAZ',
     rail: 'gateway_pay',
     paid: 'with one transaction reported twice',
-    items: [
-      {
-        name: 'Ticket',
-        quantity: 2,
-        unit_price: '15',
-        currency: 'USDG',
-        modifiers: [modifier('Seat', '2.25', 'EUR', 2)],
-      },
-      { name: 'Snack', quantity: 1, unit_price: '55', currency: 'MXN' },
-    ],
+    items: [line('Ticket', 2, '15', 'USDG', line('Seat', 2, '2.25', 'EUR')), line('Snack', 1, '55', 'MXN')],
   },
 ];

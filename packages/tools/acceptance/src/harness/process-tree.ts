@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The parent of a process. Throws if the process has ended, or on a system without /proc. */
-export const parentOf = (pid: number): number => {
+const parentOf = (pid: number): number => {
   // After the name in parentheses, which may contain any character: the state, then the parent's id. Source: proc(5).
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);

@@ -26,6 +26,8 @@ export interface StackOptions {
 export interface Stack extends StackFiles {
   /** Milliseconds from the start of the launcher to its ready message. */
   readonly readyAfterMs: number;
+  /** The process id of the launcher, the parent of all others. */
+  readonly launcherPid: number;
   /** The process id of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it is not running. */
   readonly pidOf: (name: string) => number | null;
   /** The last lines of the launcher's log. A test may empty it. */
@@ -123,6 +125,7 @@ const launch = async (options: Launch): Promise<Stack> => {
   return {
     ...readStackFiles(dataDir),
     readyAfterMs: performance.now() - began,
+    launcherPid: launcher.pid!,
     log,
     pidOf,
     kill: async (name, signal = 'SIGKILL') => {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Checkout } from '@cpg/contracts';
 import { DESKTOP, PHONE, qrCodeOn, sidewaysOn, violationsOn, visit } from './browser.ts';
-import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { openSale, type Sale } from './sale.ts';
+import { onPaymentPage, openSale, type Sale, SLOW, withBrowser } from './sale.ts';
 
 type Changes = Parameters<typeof openSale>[1];
 

@@ -1,7 +1,6 @@
 import { item } from '../harness/order-bodies.ts';
 import { DESKTOP, qrCodeOn, sidewaysOn, tornWordsOn, violationsOn, visit } from './browser.ts';
-import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { openSale } from './sale.ts';
+import { onPaymentPage, openSale, SLOW, withBrowser } from './sale.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
 /** The narrowest screen that WCAG asks for. */

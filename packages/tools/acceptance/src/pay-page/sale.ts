@@ -1,8 +1,10 @@
 import { Checkout, type Order } from '@cpg/contracts';
 import { type EvmAsset, mineBlocks, pay, type Receipt, type RpcCall } from '@cpg/local-chain';
-import type { EvmStack } from '../chains/evm-stack.ts';
+import type { Browser } from 'playwright-core';
+import { type EvmStack, onEvm, startEvmStack } from '../chains/evm-stack.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { until } from '../harness/until.ts';
+import { canTestInChromium, startChromium } from './browser.ts';
 
 type Changes = Parameters<typeof orderBody>[0];
 
@@ -30,7 +32,7 @@ export interface Sale {
   readonly until: (shown: (checkout: Checkout) => boolean) => Promise<Checkout>;
 }
 
-export const CONFIRMATIONS = 3;
+const CONFIRMATIONS = 3;
 
 const CART: Changes = {
   external_reference_id: 'table-7',
@@ -104,4 +106,28 @@ export const transferOf = (uri: string): { asset: EvmAsset; to: string; units: b
 const payByUri = (call: RpcCall, uri: string, percent = 100n): Promise<Receipt> => {
   const { asset, to, units } = transferOf(uri);
   return pay(call, asset, to, (units * percent) / 100n);
+};
+
+/** Tests in a browser, on payments of the local chain. */
+export const onPaymentPage = canTestInChromium('tests of the payment page in a browser') ? onEvm : describe.skip;
+
+export const SLOW = 240_000;
+
+/** A stack with a chain, and a browser, for the tests of a `describe`. */
+export const withBrowser = (): { readonly evm: EvmStack; readonly browser: Browser } => {
+  const open: { evm?: EvmStack; browser?: Browser } = {};
+  beforeAll(async () => {
+    [open.evm, open.browser] = await Promise.all([startEvmStack(CONFIRMATIONS), startChromium()]);
+  }, SLOW);
+  afterAll(async () => {
+    await Promise.all([open.browser?.close(), open.evm?.stop()]);
+  }, SLOW);
+  return {
+    get evm() {
+      return open.evm!;
+    },
+    get browser() {
+      return open.browser!;
+    },
+  };
 };

@@ -1,6 +1,5 @@
 import { PLAIN_HTTP_HOST, violationsOn, visit } from './browser.ts';
-import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
-import { openSale } from './sale.ts';
+import { onPaymentPage, openSale, SLOW, withBrowser } from './sale.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
 const RETURN = 'https://shop.example/thanks?cart=7';

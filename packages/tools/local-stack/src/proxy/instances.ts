@@ -1,18 +1,15 @@
 import { Agent } from 'node:http';
 
-/** An instance of a service behind a proxy. */
-export interface Instance {
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  /** Its kept-alive connections. */
-  readonly agent: Agent;
-}
-
 interface Address {
   readonly name: string;
   readonly host: string;
   readonly port: number;
+}
+
+/** An instance of a service behind a proxy. */
+export interface Instance extends Address {
+  /** Its kept-alive connections. */
+  readonly agent: Agent;
 }
 
 export interface Instances {

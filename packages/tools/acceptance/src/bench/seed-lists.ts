@@ -1,8 +1,8 @@
 import { recount } from '@cpg/operations';
 import pg from 'pg';
-import { openShop, type Shop } from '../../harness/merchants.ts';
-import { item, orderBody } from '../../harness/order-bodies.ts';
-import type { Stack } from '../../harness/stack.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { item, orderBody } from '../harness/order-bodies.ts';
+import type { Stack } from '../harness/stack.ts';
 
 /** A merchant with many rows, and the webhook that has its deliveries. */
 export interface SeededShop extends Shop {

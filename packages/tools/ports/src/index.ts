@@ -1,1 +1,0 @@
-export { freePort, isFree, listenOn } from './ports.ts';
