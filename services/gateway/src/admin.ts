@@ -11,10 +11,11 @@ import {
 import { createPool } from '@cpg/platform/postgres';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
-import { runDepositSettingsCommand } from './admin/deposit-settings.ts';
-import { AdminError } from './admin/admin-error.ts';
+import { AdminError } from './admin/command.ts';
+import { runDepositSettingsCommand } from './admin/deposit-commands.ts';
 import { runSecretsCommand } from './admin/secrets.ts';
 import { runWebhooksCommand } from './admin/webhooks.ts';
+import { createHistoryReader } from './api/orders/order-history.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
 import {
@@ -24,7 +25,6 @@ import {
   readEnvironment,
   readSecretsConfig,
 } from './config.ts';
-import { createHistoryReader } from './api/orders/order-history.ts';
 import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 

@@ -16,11 +16,11 @@ import {
 } from '@cpg/platform';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { z } from 'zod';
-import { boxOfEachKey } from './admin/sealed.ts';
 import { checkEndpointUrl } from './api/merchant-urls.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
 import { webhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
+import { boxOfEachKey } from './api/webhooks/webhook-queries.ts';
 import { buildApp } from './app.ts';
 import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { type GatewayConfig, readConfig } from './config.ts';

@@ -1,9 +1,9 @@
 import { OrderId, type RecordedEntry } from '@cpg/contracts';
 import { newContext } from '@cpg/platform';
-import type { OrdersClient } from '../api/orders/orders-client.ts';
-import { clampedIsoString, type ReadHistory } from '../api/orders/order-history.ts';
 import { Instant } from '../api/lists/list-query.ts';
-import { AdminError } from './admin-error.ts';
+import { clampedIsoString, type ReadHistory } from '../api/orders/order-history.ts';
+import type { OrdersClient } from '../api/orders/orders-client.ts';
+import { AdminError } from './command.ts';
 
 export const AUDIT_USAGE = `  audit history ORDER [--json]                   print all events of an order and its payments; --json: one JSON object per line
   audit at ORDER TIME                            print the order as it was at this time`;

@@ -1,6 +1,6 @@
 import { newestBlocks, type Pool } from '@cpg/platform/postgres';
 import { Instant } from '../api/lists/list-query.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from './command.ts';
 
 /** The time that an operator names comes from a watch. */
 const NEAR_MS = 2 * 60_000;

@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import type { ApiKey } from '../door/keys/api-key.ts';
-import { AdminError } from './admin-error.ts';
+import { AUDIT_USAGE } from './audit.ts';
 import { confirmClock, showClocks } from './clock.ts';
-import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';
-import { parseOptions } from './options.ts';
-import { changeMerchant, createMerchant, merchantTable } from './merchants.ts';
-import { setPaymentPage, showPaymentPage } from './payment-page.ts';
-import { DEPOSIT_SETTINGS_USAGE } from './deposit-settings.ts';
+import { AdminError, parseOptions } from './command.ts';
+import { DEPOSIT_SETTINGS_USAGE } from './deposit-commands.ts';
+import { createKey, type KeyAdmin, keyTable, parseDuration, revokeKey, rotateKey } from './keys.ts';
+import { changeMerchant, createMerchant, merchantTable, setPaymentPage, showPaymentPage } from './merchants.ts';
 import { SECRETS_USAGE } from './secrets.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
-import { AUDIT_USAGE } from './audit.ts';
 
 export const USAGE = `Manage merchants and API keys, forward sandbox webhooks, and print the history of orders.
 

@@ -11,8 +11,7 @@ import {
   retireCredential,
   revokeCredential,
 } from '../door/keys/credentials.ts';
-import { AdminError } from './admin-error.ts';
-import { table } from './table.ts';
+import { AdminError, table } from './command.ts';
 
 export interface KeyAdmin {
   readonly pool: Pool;

@@ -1,6 +1,14 @@
-import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
+import {
+  CreateMerchantDto,
+  type FaultDetail,
+  isAppError,
+  type Merchant,
+  type PaymentPageSettings,
+  PaymentPageSettingsDto,
+} from '@cpg/contracts';
 import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { iso31661 } from 'iso-3166';
 import {
   insertMerchant,
   listMerchants,
@@ -9,10 +17,13 @@ import {
   type StoredMerchant,
   updateMerchant,
 } from '../api/merchants/merchant-queries.ts';
-import { profileName } from '../api/payment-page/payment-page-settings.ts';
-import { AdminError } from './admin-error.ts';
-import { MerchantDefinition } from './definition.ts';
-import { table } from './table.ts';
+import {
+  paymentPageSettings,
+  profileName,
+  replacePaymentPageSettings,
+} from '../api/payment-page/payment-page-settings.ts';
+import { AdminError, table } from './command.ts';
+import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
   const merchant = parseDefinition(definition);
@@ -59,15 +70,57 @@ export const merchantTable = async (pool: Pool): Promise<string> => {
 
 const UNIQUE_VIOLATION = '23505';
 
-const findMerchant = async (db: Queryable, id: string): Promise<StoredMerchant> => {
-  const merchant = await merchantById(db, id);
-  if (!merchant) throw new AdminError(`there is no merchant ${id}`);
-  return merchant;
-};
+const findMerchant = async (db: Queryable, id: string): Promise<StoredMerchant> =>
+  orUnknown(id, await merchantById(db, id));
 
 const parseDefinition = (definition: unknown): CreateMerchantDto => {
   const parsed = MerchantDefinition.safeParse(definition, { error: describeIssue });
   if (parsed.success) return parsed.data;
-  const details = validationDetails(parsed.error).map(({ path, message }) => `  ${path}: ${message}`);
-  throw new AdminError(`the merchant is not valid:\n${details.join('\n')}`);
+  throw invalid('merchant is', validationDetails(parsed.error));
 };
+
+/** The officially assigned codes of ISO 3166-1 alpha-2. */
+const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
+
+/** CreateMerchantDto, with an assigned country code and without repeated rails. */
+const MerchantDefinition = CreateMerchantDto.superRefine((merchant, context) => {
+  const country = merchant.business_profile?.address?.country;
+  if (country !== undefined && !COUNTRIES.has(country)) {
+    const path = ['business_profile', 'address', 'country'];
+    context.addIssue({ code: 'custom', path, message: `${country} is not an ISO 3166-1 alpha-2 code` });
+  }
+  const rails = merchant.payment_methods.map(({ type }) => type);
+  rails.forEach((rail, index) => {
+    if (rails.indexOf(rail) === index) return;
+    context.addIssue({ code: 'custom', path: ['payment_methods', index, 'type'], message: `${rail} is listed twice` });
+  });
+});
+
+export const showPaymentPage = async (pool: Pool, merchantId: string): Promise<PaymentPageSettings> =>
+  orUnknown(merchantId, await paymentPageSettings(pool, merchantId));
+
+/** Replaces the settings as the API does. */
+export const setPaymentPage = async (
+  { pool, environment, now }: Pick<KeyAdmin, 'pool' | 'environment' | 'now'>,
+  merchantId: string,
+  settings: unknown,
+): Promise<PaymentPageSettings> => {
+  const parsed = PaymentPageSettingsDto.safeParse(settings, { error: describeIssue });
+  if (!parsed.success) throw invalid('settings are', validationDetails(parsed.error));
+  const options = { db: pool, allowLocalUrls: environment === 'sandbox', at: now() };
+  const replaced = await replacePaymentPageSettings(merchantId, parsed.data, options).catch((error: unknown) => {
+    throw isAppError(error, 'invalid_request') ? invalid('settings are', error.details) : error;
+  });
+  return orUnknown(merchantId, replaced);
+};
+
+/** Returns what was found for a merchant. */
+const orUnknown = <T>(merchantId: string, found: T | null): T => {
+  if (found !== null) return found;
+  throw new AdminError(`there is no merchant ${merchantId}`);
+};
+
+const invalid = (subject: string, details: readonly FaultDetail[]): AdminError =>
+  new AdminError(
+    `the ${subject} not valid:\n${details.map(({ path, message }) => `  ${path}: ${message}`).join('\n')}`,
+  );

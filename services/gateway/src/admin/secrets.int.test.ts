@@ -1,8 +1,8 @@
 import { secretBox } from '@cpg/platform';
+import { boxOfEachKey } from '../api/webhooks/webhook-queries.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
-import { boxOfEachKey, sealedWebhooks, updateSealed } from './sealed.ts';
-import { runSecretsCommand } from './secrets.ts';
+import { runSecretsCommand, sealedWebhooks, updateSealed } from './secrets.ts';
 
 const OLD = 'key of the tests that seals, thirty-two characters';
 const NEW = 'the new key of the tests, more than thirty-two characters';

@@ -1,9 +1,10 @@
-import type { Pool } from '@cpg/platform/postgres';
-import type { SecretBox } from '@cpg/platform';
-import { pepperId } from '../door/keys/hash.ts';
+import { type SecretBox, webhookRow } from '@cpg/platform';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { WEBHOOK_BOXES } from '../api/webhooks/webhook-queries.ts';
+import { responseRow } from '../door/idempotency/stored-requests.ts';
 import { countHashes } from '../door/keys/credentials.ts';
-import { sealedResponses, type SealedRow, sealedWebhooks, updateSealed } from './sealed.ts';
-import { AdminError } from './admin-error.ts';
+import { pepperId } from '../door/keys/hash.ts';
+import { AdminError } from './command.ts';
 
 export const SECRETS_USAGE = `  secrets status                                 count what still needs earlier keys and peppers
   secrets reseal                                 encrypt everything again with the first key of WEBHOOK_ENCRYPTION_KEY`;
@@ -61,3 +62,79 @@ const opened = ({ name, row }: SealedRow, sealed: string, box: SecretBox): strin
     );
   }
 };
+
+/** A row with encrypted values. */
+export interface SealedRow {
+  /** For messages. */
+  readonly name: string;
+  /** To which its boxes are bound. */
+  readonly row: string;
+  readonly table: 'webhooks' | 'idempotency_keys';
+  /** The primary key by column. */
+  readonly key: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+  /** The encrypted values, in the order of `columns`. */
+  readonly boxes: readonly string[];
+}
+
+export const sealedWebhooks = async (pool: Pool): Promise<SealedRow[]> => {
+  const rows = await select<Record<'id' | (typeof WEBHOOK_BOXES)[number], string | null>>(
+    pool,
+    `select id, ${WEBHOOK_BOXES.join(', ')} from gateway.webhooks where deleted_at is null order by id`,
+  );
+  return rows.map((row) => {
+    const columns = WEBHOOK_BOXES.filter((column) => row[column]);
+    const boxes = columns.map((column) => row[column]!);
+    return {
+      name: `webhook ${row.id}`,
+      row: webhookRow(row.id!),
+      table: 'webhooks',
+      key: { id: row.id! },
+      columns,
+      boxes,
+    };
+  });
+};
+
+/** Stored responses that show a secret. */
+const sealedResponses = async (pool: Pool): Promise<SealedRow[]> => {
+  const rows = await select<{ merchant_id: string; key: string; answer: string }>(
+    pool,
+    'select merchant_id, key, answer from gateway.idempotency_keys where sealed and answer is not null and expires_at > now()',
+  );
+  return rows.map(({ answer, ...key }) => ({
+    name: `a stored response of merchant ${key.merchant_id}`,
+    row: responseRow({ merchantId: key.merchant_id, key: key.key }),
+    table: 'idempotency_keys',
+    key,
+    columns: ['answer'],
+    boxes: [answer],
+  }));
+};
+
+/** Replaces the values of a row, unless one of them has changed meanwhile. Returns whether it did. */
+export const updateSealed = async (
+  db: Queryable,
+  { table, key, columns, boxes }: SealedRow,
+  fresh: readonly string[],
+): Promise<boolean> => {
+  const values: string[] = [];
+  const place = (value: string) => `$${values.push(value)}`;
+  const assignments = columns.map((column, index) => `${column} = ${place(fresh[index]!)}`);
+  const conditions = [
+    ...Object.entries(key).map(([column, value]) => `${column} = ${place(value)}`),
+    ...columns.map((column, index) => `${column} = ${place(boxes[index]!)}`),
+  ];
+  const { rowCount } = await db.query(
+    `update gateway.${table} set ${assignments.join(', ')} where ${conditions.join(' and ')}`,
+    values,
+  );
+  return rowCount === 1;
+};
+
+/** Stored responses have no index for this: it may take longer than a statement of a request. */
+const select = <Row extends object>(pool: Pool, text: string): Promise<Row[]> =>
+  transaction(pool, async (db) => {
+    await db.query('set local statement_timeout = 0');
+    return (await db.query<Row>(text)).rows;
+  });

@@ -1,4 +1,4 @@
-import { table } from './table.ts';
+import { table } from './command.ts';
 
 test('a cell stays on its line, as wide as it is printed', () => {
   const rows = [

@@ -1,7 +1,7 @@
 import { exampleOf, Webhook } from '@cpg/contracts';
 import { WebhookCreated } from '../api/webhooks/webhook-schemas.ts';
 import { errorResponse, startStub, type StubService } from '../testing/jest-stub-service.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from './command.ts';
 import { runWebhooksCommand } from './webhooks.ts';
 
 const KEY = 'ak_sandbox_keyOfTheTests';

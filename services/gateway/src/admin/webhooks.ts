@@ -2,9 +2,8 @@ import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
 import { untilAborted, wallClock } from '@cpg/platform';
 import { request } from 'undici';
 import { z } from 'zod';
-import { AdminError } from './admin-error.ts';
+import { AdminError, parseOptions } from './command.ts';
 import { type ForwardedDelivery, startForwarder } from './forwarder.ts';
-import { parseOptions } from './options.ts';
 
 export const WEBHOOKS_USAGE = `  webhooks listen --forward URL [--events LIST]  forward deliveries to a server on this machine, until Ctrl-C
   webhooks remove WEBHOOK                        delete the webhook that a killed "listen" left behind

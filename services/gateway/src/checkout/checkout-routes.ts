@@ -1,20 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type Checkout } from '@cpg/contracts';
 import type { Logger } from '@cpg/platform';
 import type { Pool } from '@cpg/platform/postgres';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PaymentsClient } from '../api/payments/payments-client.ts';
-import { createTurns } from '../door/limits/turns.ts';
 import { callContext, canAnswer } from '../door/request.ts';
 import { AT_ONCE, sendEncodedBody } from '../door/responses/compression.ts';
-import { answerErrorsWithPages } from './errors.ts';
-import { isInTab, pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
-import { chainHeights } from './live/chain-heights.ts';
+import { answerErrorsWithPages, pageHeaders, wantsHtml } from './errors.tsx';
 import { createEventStreams } from './live/event-streams.ts';
+import { liveRoutes, pageStates, versionOf } from './live/live-routes.ts';
 import { followOpenPages } from './live/open-pages.ts';
-import { pageStates, versionOf } from './live/page-state.ts';
-import { liveRoutes } from './live/routes.ts';
-import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
-import { changedOrderPages } from './state/checkout-queries.ts';
+import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/sandbox-routes.ts';
+import { chainHeights, changedOrderPages } from './state/checkout-queries.ts';
 import { checkoutOf } from './state/checkout.ts';
 import { noSuchPage, pageFinder } from './state/find-page.ts';
 import { choiceOf, chosenWay, type PageChoice, pageLink } from './state/page-link.ts';
@@ -49,7 +46,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const find = pageFinder({ pool, payments });
   const assets = readPageAssets(payPage.script);
   // The page of a large order takes 35 ms of the processor, and its reference is all that it takes to ask for it.
-  const takeTurn = createTurns();
+  const renderSlot = createRenderQueue();
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (request, reply) => {
@@ -94,7 +91,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const { reference } = request.params;
       const shown = await find(reference, callContext(request));
       if (!shown) throw noSuchPage();
-      await takeTurn();
+      await renderSlot();
       // The request timed out or the client disconnected while it waited.
       if (!canAnswer(reply)) return reply.hijack();
       const at = now();
@@ -125,3 +122,18 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     },
   );
 };
+
+/** Resolves for one caller in each turn of the event loop, in the order of the calls. Between two of them, the process
+ *  answers other requests, however many callers wait. */
+export const createRenderQueue = (): (() => Promise<void>) => {
+  let last = Promise.resolve();
+  return () => (last = last.then(() => nextTurn()));
+};
+
+/** Lets a browser request style sheets before it reads the page. */
+const preloadStyles = (paths: readonly string[]) => ({
+  link: paths.map((path) => `<${path}>; rel=preload; as=style`).join(', '),
+});
+
+/** Whether the page is not in a frame, so that Cross-Origin-Opener-Policy applies to it (ADR 21). */
+const isInTab = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean => headers['sec-fetch-dest'] === 'document';

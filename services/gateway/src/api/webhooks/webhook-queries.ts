@@ -1,9 +1,9 @@
 import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
-import type { ListQuery } from '../lists/list-query.ts';
 import { deleteResponsesOf } from '../../door/idempotency/deleted-resources.ts';
-import { lockMerchant } from '../merchants/merchant-queries.ts';
+import type { ListQuery } from '../lists/list-query.ts';
 import { mapPage, type Page, selectPage } from '../lists/page.ts';
+import { lockMerchant } from '../merchants/merchant-queries.ts';
 
 interface WebhookRow {
   readonly id: string;
@@ -179,6 +179,18 @@ export const answerWebhookDeletion = async (db: Queryable, merchantId: string, i
     'update gateway.webhooks set deletion_answered = true where id = $1 and merchant_id = $2 and not deletion_answered',
     [id, merchantId],
   );
+};
+
+/** The columns with encrypted secrets. */
+export const WEBHOOK_BOXES = ['secret_box', 'previous_secret_box', 'older_secret_box'] as const;
+
+/** A box of each key that encrypted secrets of webhooks. */
+export const boxOfEachKey = async (db: Queryable): Promise<string[]> => {
+  const { rows } = await db.query<{ box: string }>(
+    `select min(box) as box from gateway.webhooks, unnest(array[${WEBHOOK_BOXES.join(', ')}]) as box
+      where deleted_at is null and box <> '' group by split_part(box, '.', 2)`,
+  );
+  return rows.map(({ box }) => box);
 };
 
 const resourceOf = (row: WebhookRow): Webhook => ({

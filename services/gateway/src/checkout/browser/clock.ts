@@ -1,3 +1,5 @@
+import { dateTimeFormat } from '../view/format.ts';
+
 /** Shows the time left in every `time.countdown`, by the clock of the server. */
 export interface Clock {
   readonly set: (serverMs: number) => void;
@@ -56,4 +58,15 @@ export const timeLeft = (ms: number, language: string): string => {
     return `${dayCount.format(days)} ${hours}:${clock}`;
   }
   return hours > 0 ? `${hours}:${clock}` : clock.replace(/^0/, '');
+};
+
+/** Shows each time of the page in the time zone of the payer. */
+export const showLocalTimes = (): { readonly render: () => void } => {
+  const render = (): void => {
+    const format = dateTimeFormat(document.querySelector('main')?.dataset.locale ?? 'en');
+    for (const time of document.querySelectorAll<HTMLTimeElement>('time:not(.countdown)'))
+      time.textContent = format(new Date(time.dateTime));
+  };
+  render();
+  return { render };
 };

@@ -1,14 +1,12 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import { afterFirstPaint } from './after-paint.ts';
-import { startClock } from './clock.ts';
-import { rememberCode } from './codes.ts';
+import { showLocalTimes, startClock } from './clock.ts';
 import { copyOnClick } from './copy.ts';
 import { followChanges } from './live.ts';
 import { offerReceipt } from './receipt.ts';
 import { announce, createRefresh } from './refresh.ts';
-import { retriesLater } from './retry.ts';
-import { showLocalTimes } from './times.ts';
+import { store, stored } from './storage.ts';
 import { offerWallets } from './wallet/offer.ts';
 
 // The server renders the page; the script reads these attributes:
@@ -49,6 +47,32 @@ const followPage = (): void => {
     document.querySelector('main')?.setAttribute('data-late', '');
     live.update();
   });
+};
+
+const STORED_CODE = 'code ';
+
+/** Keeps in the browser which of the two QR codes its wallet reads, apart for tokens and for coins. */
+const rememberCode = (): { readonly render: () => void } => {
+  const render = (): void => {
+    for (const codes of document.querySelectorAll<HTMLElement>('[data-codes]')) {
+      const chosen = stored(STORED_CODE + codes.dataset.codes!);
+      for (const input of codes.querySelectorAll('input')) if (input.value === chosen) input.checked = true;
+    }
+  };
+  document.addEventListener('change', ({ target }) => {
+    const codes = target instanceof HTMLInputElement ? target.closest<HTMLElement>('[data-codes]') : null;
+    if (codes) store(STORED_CODE + codes.dataset.codes!, (target as HTMLInputElement).value);
+  });
+  render();
+  return { render };
+};
+
+/** Loads the page of an error again after a while; false on other pages. */
+const retriesLater = (): boolean => {
+  const link = document.querySelector<HTMLAnchorElement>('a[data-retry-seconds]');
+  if (!link) return false;
+  setTimeout(() => location.replace(link.href), Number(link.dataset.retrySeconds) * 1_000);
+  return true;
 };
 
 afterFirstPaint(() => {

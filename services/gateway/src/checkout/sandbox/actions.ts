@@ -10,6 +10,13 @@ export type SandboxAction = (typeof ACTIONS)[number];
 
 export const ADVANCE_MINUTES = 10;
 
+/** What the strip of a sandbox page offers. */
+export interface Strip {
+  readonly actions: readonly SandboxAction[];
+  /** The network on which the test wallet can pay; null if it cannot. */
+  readonly walletNetwork: string | null;
+}
+
 export interface SandboxServices {
   readonly orders: Pick<OrdersClient, 'advanceTime'>;
   readonly payments: Pick<PaymentsClient, 'register' | 'confirm' | 'fail'>;

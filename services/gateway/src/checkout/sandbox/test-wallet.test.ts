@@ -41,19 +41,29 @@ test('has no chain while the node does not answer, and asks again', async () => 
 });
 
 test('sends the coin of the chain', async () => {
-  await wallet.pay({ asset: 'eip155:31337/slip44:60', address: ADDRESS, amount_units: '1000000000000000000' });
-  expect(sent).toEqual([{ from: PAYER, to: ADDRESS, value: '0xde0b6b3a7640000' }]);
+  await wallet.pay({
+    chain_id: 'eip155:31337',
+    asset: 'eip155:31337/slip44:60',
+    address: ADDRESS,
+    amount_units: '1000000000000000000',
+  });
+  expect(sent).toEqual([{ from: PAYER, to: ADDRESS, value: '0xde0b6b3a7640000', data: '0x' }]);
 });
 
 test('sends a token', async () => {
-  await wallet.pay({ asset: `eip155:31337/erc20:${TOKEN}`, address: ADDRESS, amount_units: '52472200' });
+  await wallet.pay({
+    chain_id: 'eip155:31337',
+    asset: `eip155:31337/erc20:${TOKEN}`,
+    address: ADDRESS,
+    amount_units: '52472200',
+  });
   const data = `0xa9059cbb${'0'.repeat(24)}${ADDRESS.slice(2).toLowerCase()}${'0'.repeat(57)}320a988`;
-  expect(sent).toEqual([{ from: PAYER, to: TOKEN, data }]);
+  expect(sent).toEqual([{ from: PAYER, to: TOKEN, value: '0x0', data }]);
 });
 
 test('says that it cannot pay', async () => {
   results.eth_sendTransaction = { error: { message: 'insufficient funds' } };
   await expect(
-    wallet.pay({ asset: 'eip155:31337/slip44:60', address: ADDRESS, amount_units: '1' }),
+    wallet.pay({ chain_id: 'eip155:31337', asset: 'eip155:31337/slip44:60', address: ADDRESS, amount_units: '1' }),
   ).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });

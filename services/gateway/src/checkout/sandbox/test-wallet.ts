@@ -1,18 +1,16 @@
-import { tokenContract } from '@cpg/assets';
-import { AppError, type WayToPay } from '@cpg/contracts';
+import { AppError } from '@cpg/contracts';
 import { z } from 'zod';
+import { walletTransfer } from '../state/ways.ts';
 
 /** A wallet of test money, whose keys are at a node of this machine. */
 export interface TestWallet {
   /** The CAIP-2 id of its chain; null while the node does not answer. */
   readonly chainId: () => Promise<string | null>;
-  /** Sends what a way to pay asks for. Resolves once the node has accepted the transaction. */
-  readonly pay: (way: Pick<WayToPay, 'asset' | 'address' | 'amount_units'>) => Promise<void>;
+  /** Sends what a way to pay on its chain asks for. Resolves once the node has accepted the transaction. */
+  readonly pay: (way: Parameters<typeof walletTransfer>[0]) => Promise<void>;
 }
 
 const TIMEOUT_MS = 5_000;
-const TRANSFER = '0xa9059cbb';
-const WORD_DIGITS = 64;
 
 const Answer = z.object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() });
 
@@ -44,18 +42,11 @@ export const nodeWallet = (url: string): TestWallet => {
           .array(z.string())
           .min(1)
           .parse(await call('eth_accounts'));
-        await call('eth_sendTransaction', { from, ...transferOf(way) });
+        const { to, value, data } = walletTransfer(way)!;
+        await call('eth_sendTransaction', { from, to, value, data });
       } catch (cause) {
         throw new AppError('dependency_unavailable', 'the test wallet cannot pay at the moment', { cause });
       }
     },
   };
-};
-
-const transferOf = ({ asset, address, amount_units }: Pick<WayToPay, 'asset' | 'address' | 'amount_units'>) => {
-  const contract = tokenContract(asset);
-  const units = BigInt(amount_units).toString(16);
-  if (contract === null) return { to: address, value: `0x${units}` };
-  const words = [address.slice(2).toLowerCase(), units].map((digits) => digits.padStart(WORD_DIGITS, '0'));
-  return { to: contract, data: `${TRANSFER}${words.join('')}` };
 };

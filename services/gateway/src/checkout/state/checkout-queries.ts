@@ -49,3 +49,39 @@ export const changedOrderPages = async (
 
 const fromRow = (row: OrderPageRow): OrderPage | null =>
   row.resource && { order: row.resource, revision: Number(row.revision), settings: settingsFromRow(row) };
+
+/** A transfer by its network and its id there. */
+export interface TransferRef {
+  readonly network: string;
+  readonly id: string;
+}
+
+export interface TransferDepth extends TransferRef {
+  readonly confirmations: number;
+  readonly required: number | null;
+}
+
+/** Confirmations of transfers, counted from the last block that payments read. */
+export const transferDepths = async (db: Queryable, refs: readonly TransferRef[]): Promise<TransferDepth[]> => {
+  if (refs.length === 0) return [];
+  const { rows } = await db.query<TransferRef & { confirmations: string; required: number | null }>({
+    name: 'transfer-depths',
+    text: `select network, id, required,
+             case when transfer.height is null then 0 else greatest(0, cursor.height - transfer.height + 1) end as confirmations
+           from unnest($1::text[], $2::text[]) as wanted (network, id)
+           join payments.api_transfers as transfer using (network, id)
+           join payments.api_chains as cursor using (network)`,
+    values: [refs.map(({ network }) => network), refs.map(({ id }) => id)],
+  });
+  return rows.map((row) => ({ ...row, confirmations: Number(row.confirmations) }));
+};
+
+/** How far each watched network was read. Confirmations grow with it. */
+export const chainHeights = async (db: Queryable): Promise<string> => {
+  const { rows } = await db.query<{ heights: string | null }>({
+    name: 'chain-heights',
+    text: `select string_agg(network || ' ' || coalesce(height::text, ''), ',' order by network) as heights
+           from payments.api_chains`,
+  });
+  return rows[0]?.heights ?? '';
+};

@@ -16,9 +16,8 @@ import {
   toMinor,
 } from '@cpg/contracts';
 import type { OrderPage } from './checkout-queries.ts';
-import { accentPath } from '../looks.ts';
+import { accentPath } from './page-link.ts';
 import { isOfPayer, payerPayments, type Sightings } from './payer-payments.ts';
-import { returnLink } from './return-link.ts';
 import { waysToPay } from './ways.ts';
 
 /** What the page of an order is made from. */
@@ -145,3 +144,17 @@ const priced = ({ name, quantity, unit_price, currency }: Modifier) => {
   const { units, scale } = multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
   return { name, quantity, unit_price, price: formatUnits(units, scale), currency };
 };
+
+/** A URL of the merchant with `order_id` and `status`; undefined unless it is http or https. */
+export const returnLink = (url: string, { id, status }: Pick<Order, 'id' | 'status'>): string | undefined => {
+  if (!URL.canParse(url)) return undefined;
+  const link = new URL(url);
+  if (link.protocol !== 'https:' && link.protocol !== 'http:') return undefined;
+  const query = link.search.slice(1);
+  // Some frameworks read the first of equal names, and some the last one: both are the shop's.
+  const again = query.split('&').filter((pair) => ADDED.has([...new URLSearchParams(pair).keys()][0] ?? ''));
+  link.search = [...(query ? [query] : []), `order_id=${id}`, `status=${status}`, ...again].join('&');
+  return link.href;
+};
+
+const ADDED: ReadonlySet<string> = new Set(['order_id', 'status']);

@@ -1,10 +1,9 @@
 import { AppError, nullIfNotFound, type Order, type PageDeposit, type PaymentPageAddresses } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
 import type { CallContext } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../../api/payments/payments-client.ts';
-import { type OrderPage, orderPage } from './checkout-queries.ts';
-import { transferDepths } from './transfer-depths.ts';
+import { type OrderPage, orderPage, transferDepths } from './checkout-queries.ts';
 import type { ShownOrder } from './checkout.ts';
 import { depositOf, type Sightings } from './payer-payments.ts';
 

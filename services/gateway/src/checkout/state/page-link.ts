@@ -26,6 +26,9 @@ export const choiceLink = ({ lang, way, watched }: PageChoice): string => {
   return query && `?${query}`;
 };
 
+/** The path of the style sheet with an accent like `#0a7d5c`. */
+export const accentPath = (color: string): string => `/pay/accents/${color.slice(1)}.css`;
+
 const PAGE_PATH = /^\/pay(?=[/?]|$)/i;
 const MAX_PATH_LENGTH = 512;
 const NO_PAGE = '/pay/-/-';

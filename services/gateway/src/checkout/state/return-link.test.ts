@@ -1,4 +1,4 @@
-import { returnLink } from './return-link.ts';
+import { returnLink } from './checkout.ts';
 
 const order = { id: 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', status: 'paid' } as const;
 const ADDED = `order_id=${order.id}&status=paid`;

@@ -1,4 +1,4 @@
-import { walletTransfer } from './wallet-transfer.ts';
+import { walletTransfer } from './ways.ts';
 
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';

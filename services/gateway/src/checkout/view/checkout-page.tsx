@@ -1,11 +1,10 @@
-import { SandboxStrip } from './strip.tsx';
-import { BackToShop, redirectUrl } from './back-to-shop.tsx';
+import type { Checkout, CheckoutState } from '@cpg/contracts';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
-import { Receipt } from './receipt.tsx';
-import { Status } from './status.tsx';
-import { Summary } from './summary.tsx';
-import type { View } from './view.ts';
+import { isSettled, Status } from './status.tsx';
+import { SandboxStrip } from './strip.tsx';
+import { Receipt, Summary } from './summary.tsx';
+import type { View } from './view.tsx';
 import { Way } from './way.tsx';
 
 /** The page of an order as HTML. */
@@ -103,3 +102,34 @@ const announcementOf = ({ checkout, texts, format }: View): string => {
 
 /** A title is no element that could isolate them. */
 const withoutControls = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '');
+
+/** Where the payer has nothing left to do but wait. */
+const DONE: ReadonlySet<CheckoutState> = new Set(['confirming', 'paid']);
+
+/** Where the script takes a payer who watched the payment; nowhere while something is left to settle. */
+const redirectUrl = (checkout: Checkout): string | undefined =>
+  checkout.state === 'paid' && isSettled(checkout) ? checkout.return_url : undefined;
+
+/** The link to the return URL after paying, else to the cancel URL. */
+const BackToShop = ({ texts, checkout }: View) => {
+  const { state, merchant, return_url, cancel_url } = checkout;
+  const url = DONE.has(state) ? return_url : cancel_url;
+  if (url === undefined) return null;
+  return (
+    <p class="back-to-shop">
+      {redirectUrl(checkout) !== undefined && (
+        <span class="redirect" data-redirect hidden>
+          <span>
+            {texts.takenBack(merchant.name)} <span data-client="seconds"></span>.
+          </span>
+          <button type="button" data-stay>
+            {texts.stay}
+          </button>
+        </span>
+      )}
+      <a class={DONE.has(state) ? 'button primary' : 'button'} href={url} target="_top" rel="noreferrer">
+        {texts.backTo(merchant.name)}
+      </a>
+    </p>
+  );
+};

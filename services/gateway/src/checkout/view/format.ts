@@ -1,5 +1,3 @@
-import { dateTimeFormat } from './date-time.ts';
-
 /** Formats for one locale, such as `es-MX`. */
 export interface Format {
   readonly locale: string;
@@ -39,5 +37,23 @@ export const formatFor = (locale: string): Format => {
       value > 2 * MINUTES_PER_HOUR ? hour.format(Math.round(value / MINUTES_PER_HOUR)) : minute.format(value),
     dateTime: (instant) => dateTime(new Date(instant)),
     plural: (count, { one, other }) => (plurals.select(count) === 'one' ? one : other),
+  };
+};
+
+/** Writes instants, on the server in UTC, in a browser in its own time zone. A line breaks only before the time. */
+export const dateTimeFormat = (locale: string, timeZone?: 'UTC'): ((at: Date) => string) => {
+  const format = new Intl.DateTimeFormat(locale, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZone,
+    timeZoneName: 'short',
+  });
+  return (at) => {
+    const parts = format.formatToParts(at);
+    const minute = parts.findIndex(({ type }) => type === 'minute');
+    return parts.map(({ value }, n) => (n > minute ? value.replace(/\s/g, '\u00a0') : value)).join('');
   };
 };

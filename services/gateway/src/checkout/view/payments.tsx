@@ -1,7 +1,5 @@
 import type { CheckoutPayment } from '@cpg/contracts';
-import { isPositive } from './status.tsx';
-import { Time } from './time.tsx';
-import type { View } from './view.ts';
+import { isPositive, Time, type View } from './view.tsx';
 
 /** The payments that were seen, oldest first. */
 export const Payments = (view: View) => {

@@ -1,7 +1,6 @@
 import type { Checkout } from '@cpg/contracts';
 import type { ComponentChild } from 'preact';
-import { TextWithTime } from './time.tsx';
-import type { View } from './view.ts';
+import { isPositive, TextWithTime, type View } from './view.tsx';
 
 type State = Checkout['state'];
 
@@ -108,6 +107,3 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
 /** Whether the merchant and the payer owe each other nothing. */
 export const isSettled = ({ surplus, due_back, payments }: Checkout): boolean =>
   ![surplus, due_back, ...payments.map((payment) => payment.due_back)].some(isPositive);
-
-/** Whether a decimal string is more than zero. */
-export const isPositive = (amount: string): boolean => /[1-9]/.test(amount);

@@ -1,5 +1,5 @@
-import { ADVANCE_MINUTES, type SandboxAction } from '../sandbox/actions.ts';
-import type { Strip, View } from './view.ts';
+import { ADVANCE_MINUTES, type SandboxAction, type Strip } from '../sandbox/actions.ts';
+import type { View } from './view.tsx';
 
 /** Marks a page of a sandbox, and pays its order without money. */
 export const SandboxStrip = ({ view, strip }: { readonly view: View; readonly strip: Strip }) => {

@@ -1,9 +1,9 @@
-import type { Checkout, WayToPay } from '@cpg/contracts';
 import { tokenContract } from '@cpg/assets';
+import type { Checkout, WayToPay } from '@cpg/contracts';
+import encodeQR from 'qr';
 import { SUMMARY } from '../state/page-link.ts';
-import { walletTransfer } from '../state/wallet-transfer.ts';
-import { QrCode } from './qr.tsx';
-import type { View } from './view.ts';
+import { walletTransfer } from '../state/ways.ts';
+import type { View } from './view.tsx';
 
 /** How to pay on one network: the QR code, the exact amount and the address. */
 export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
@@ -163,3 +163,32 @@ const Address = ({ address }: { readonly address: string }) => (
 /** As wallets take it: with a decimal point, and without zeros at the end. */
 const trimmed = (amount: string): string =>
   amount.includes('.') ? amount.replace(/(?<!0)0+$/, '').replace(/\.$/, '') : amount;
+
+// The quiet zone that ISO/IEC 18004 asks for, in modules.
+const QUIET = 4;
+
+/** A QR code, dark on white in both color schemes because scanners need it. */
+const QrCode = ({ content, label }: { readonly content: string; readonly label: string }) => {
+  const modules = encodeQR(content, 'raw', { ecc: 'medium', border: QUIET });
+  const size = modules.length;
+  return (
+    <svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`} shape-rendering="crispEdges">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={pathOf(modules)} fill="#000" />
+    </svg>
+  );
+};
+
+/** One rectangle for each run of dark modules in a row. */
+const pathOf = (modules: readonly (readonly boolean[])[]): string =>
+  modules.flatMap((row, y) => runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`)).join('');
+
+const runsOf = (row: readonly boolean[]): [start: number, length: number][] => {
+  const runs: [number, number][] = [];
+  row.forEach((isDark, x) => {
+    const last = runs.at(-1);
+    if (isDark && last && last[0] + last[1] === x) last[1] += 1;
+    else if (isDark) runs.push([x, 1]);
+  });
+  return runs;
+};

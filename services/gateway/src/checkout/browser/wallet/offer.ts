@@ -1,6 +1,5 @@
 import { announce, type Refresh } from '../refresh.ts';
-import { payWith, type Problem, type Step, type Transfer, WalletProblem } from './pay.ts';
-import { findWallets, type Wallet } from './providers.ts';
+import { findWallets, payWith, type Problem, type Step, type Transfer, type Wallet, WalletProblem } from './pay.ts';
 import { forgetOldSent, isOver, onSentElsewhere, rememberedSent, rememberSent, shownTransactions } from './sent.ts';
 
 /** Texts in the payer's language; `{wallet}` stands for the name of a wallet. */

@@ -1,5 +1,4 @@
-import { type Attempt, payWith, type Step, type Transfer, WalletProblem } from './pay.ts';
-import type { WalletProvider } from './providers.ts';
+import { type Attempt, payWith, type Step, type Transfer, WalletProblem, type WalletProvider } from './pay.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const HASH = `0x${'ab'.repeat(32)}`;

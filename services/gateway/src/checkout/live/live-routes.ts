@@ -1,9 +1,12 @@
-import { AppError } from '@cpg/contracts';
-import { clientNetwork, onDrain } from '@cpg/platform';
+import { createHash } from 'node:crypto';
+import { AppError, type Checkout } from '@cpg/contracts';
+import { clientNetwork, newContext, onDrain } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { noSuchPage } from '../state/find-page.ts';
+import type { OrderPage } from '../state/checkout-queries.ts';
+import { checkoutOf } from '../state/checkout.ts';
+import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import type { EventStreams, Refusal } from './event-streams.ts';
-import type { OpenPages } from './open-pages.ts';
+import type { OpenPages, PageState } from './open-pages.ts';
 
 export interface LiveRouteOptions {
   readonly streams: EventStreams;
@@ -51,3 +54,24 @@ const refused = (reply: FastifyReply, refusal: Refusal): AppError => {
     ? new AppError('overloaded', 'too many pages are open here: ask for the page itself from time to time')
     : new AppError('rate_limited', 'too many pages are open from your address: ask for the page itself');
 };
+
+const HASH_DIGITS = 16;
+
+/** Pages with the same version show the same. */
+export const versionOf = (checkout: Checkout): string =>
+  createHash('sha256').update(JSON.stringify(checkout)).digest('hex').slice(0, HASH_DIGITS);
+
+/** Loads what the page of a reference shows now. */
+export const pageStates =
+  ({ find, now }: { find: FindPage; now: () => Date }) =>
+  async (reference: string, known?: OrderPage): Promise<PageState | null> => {
+    const shown = await find(reference, newContext('service:gateway'), known);
+    if (!shown) return null;
+    const checkout = checkoutOf(shown, now());
+    return {
+      orderId: shown.page.order_id,
+      revision: shown.revision,
+      version: versionOf(checkout),
+      waitsForBlocks: checkout.payments.some(({ state }) => state === 'seen'),
+    };
+  };

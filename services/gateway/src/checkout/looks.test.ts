@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { accentOf, accentStyles, BACKGROUNDS, contrast, MIN_CONTRAST } from './accent.ts';
+import { accentOf, accentStyles, BACKGROUNDS, contrast, MIN_CONTRAST } from './looks.ts';
 
 const color = fc.integer({ min: 0, max: 0xffffff }).map((value): string => `#${value.toString(16).padStart(6, '0')}`);
 
@@ -23,7 +23,7 @@ test('every color is readable on both backgrounds, and text on it is readable', 
   ));
 
 test('no background of the page is nearer to an accent than those that it is compared with', () => {
-  const styles = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
+  const styles = readFileSync(new URL('./view/page.css', import.meta.url), 'utf8');
   const backgrounds = [...styles.matchAll(/--(?:page|card|soft): (#[\da-f]+);/g)].map(([, value]) => hexOf(value!));
   expect(backgrounds.length).toBeGreaterThanOrEqual(4);
   for (const background of backgrounds) {

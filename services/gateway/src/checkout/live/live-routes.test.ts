@@ -8,8 +8,8 @@ import { compressResponses } from '../../door/responses/compression.ts';
 import { addSecurityHeaders } from '../../door/responses/headers.ts';
 import { closeUnreadConnections } from '../../door/responses/unread-responses.ts';
 import { createEventStreams } from './event-streams.ts';
+import { liveRoutes } from './live-routes.ts';
 import { followOpenPages, type PageState } from './open-pages.ts';
-import { liveRoutes } from './routes.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const TIME_LIMIT_MS = 400;

@@ -1,12 +1,17 @@
 import { AppError, type WayToPay } from '@cpg/contracts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callContext } from '../../door/request.ts';
 import { checkoutOf, type ShownOrder } from '../state/checkout.ts';
 import type { FindPage } from '../state/find-page.ts';
 import { choiceOf, chosenWay, pageLink } from '../state/page-link.ts';
-import { ACTIONS, possibleActions, runSandboxAction, type SandboxAction, type SandboxServices } from './actions.ts';
-import { requireSameOrigin } from './same-origin.ts';
-import type { Strip } from '../view/view.ts';
+import {
+  ACTIONS,
+  possibleActions,
+  runSandboxAction,
+  type SandboxAction,
+  type SandboxServices,
+  type Strip,
+} from './actions.ts';
 import type { TestWallet } from './test-wallet.ts';
 
 export interface SandboxOptions extends SandboxServices {
@@ -60,3 +65,12 @@ const payFromWallet = async (shown: ShownOrder, network: string | undefined, { w
 };
 
 const isAction = (name: string): name is SandboxAction => (ACTIONS as readonly string[]).includes(name);
+
+/** Refuses a form of another site; clients that are no browsers send neither header. */
+const requireSameOrigin = ({ headers, host, protocol }: FastifyRequest): void => {
+  const site = headers['sec-fetch-site'];
+  const { origin } = headers;
+  const isOwn =
+    site === undefined ? origin === undefined || origin === `${protocol}://${host}` : site === 'same-origin';
+  if (!isOwn) throw new AppError('insufficient_scope', 'only the payment page itself may send this form');
+};

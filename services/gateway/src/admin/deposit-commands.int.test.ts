@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, type DepositSettingsCall, type DepositSettingsView } from '@cpg/contracts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
-import { runDepositSettingsCommand } from './deposit-settings.ts';
+import { runDepositSettingsCommand } from './deposit-commands.ts';
 
 const KEY =
   'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt';

@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type DepositSettingsCall, type DepositSettingsView, isAppError, TolerancePercent } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
 import { newContext } from '@cpg/platform';
-import type { PaymentsClient } from '../api/payments/payments-client.ts';
+import type { Queryable } from '@cpg/platform/postgres';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
-import { AdminError } from './admin-error.ts';
-import { parseOptions } from './options.ts';
-import { table } from './table.ts';
+import type { PaymentsClient } from '../api/payments/payments-client.ts';
+import { AdminError, parseOptions, table } from './command.ts';
 
 export const DEPOSIT_SETTINGS_USAGE = `  accounts set --merchant M --network N [--file F]
                                                  receive the merchant's deposits on a network at addresses of its own

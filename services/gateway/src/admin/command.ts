@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import { printable } from '@cpg/platform';
+
+/** An expected failure of an admin command. The message is printed to the operator. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+}
+
+export interface ParsedCommand<Name extends string> {
+  readonly positionals: readonly string[];
+  readonly values: Partial<Record<Name, string>>;
+}
+
+/** Parses arguments whose options all take a value. Throws AdminError with `usage` when an option is unknown or has no
+ *  value. */
+export const parseOptions = <Name extends string>(
+  args: readonly string[],
+  names: readonly Name[],
+  usage: string,
+): ParsedCommand<Name> => {
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' } as const]));
+  try {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
+    return { positionals, values: values as Partial<Record<Name, string>> };
+  } catch (error) {
+    throw new AdminError(`${(error as Error).message}\n\n${usage}`);
+  }
+};
+
+/** Formats rows of text as aligned columns under a header. */
+export const table = (header: readonly string[], cells: readonly (readonly string[])[]): string => {
+  const rows = cells.map((row) => row.map(onOneLine));
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [header, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+// Text of a merchant must not look like another row.
+const onOneLine = (cell: string) => printable(cell.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
