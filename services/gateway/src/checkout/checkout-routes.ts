@@ -11,7 +11,7 @@ import { createEventStreams } from './live/event-streams.ts';
 import { liveRoutes, pageStates, versionOf } from './live/live-routes.ts';
 import { followOpenPages } from './live/open-pages.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/sandbox-routes.ts';
-import { chainHeights, changedOrderPages } from './state/checkout-queries.ts';
+import { chainHeights, changedCheckoutOrders } from './state/checkout-queries.ts';
 import { checkoutOf } from './state/checkout.ts';
 import { noSuchPage, pageFinder } from './state/find-page.ts';
 import { choiceOf, chosenWay, type PageChoice, pageLink } from './state/page-link.ts';
@@ -61,7 +61,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     streams: createEventStreams({ ...payPage.streams, now }),
     openPages: followOpenPages({
       load: pageStates({ find, now }),
-      changedOrders: (known) => changedOrderPages(pool, known),
+      changedOrders: (known) => changedCheckoutOrders(pool, known),
       chainHeights: () => chainHeights(pool),
       log,
     }),

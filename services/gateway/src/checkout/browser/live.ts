@@ -8,7 +8,7 @@ const STREAM_AGAIN_MS = 60_000;
 /** The server sends its time three times within this time. */
 const SILENT_MS = 60_000;
 
-/** The version of the page that tells that there is no such payment. */
+/** The version of the page for a payment that does not exist. */
 const GONE = 'none';
 
 export interface Live {
@@ -47,7 +47,7 @@ export const followChanges = ({
       pollMs = POLL_MS;
     } catch {
       pollMs = Math.min(SLOWEST_POLL_MS, pollMs * 2);
-      // Also while the stream is open: what it told is not shown yet.
+      // Also while the stream is open: its latest version is not shown yet.
       if (isFollowed()) pollAfter(pollMs);
     }
   };
@@ -57,14 +57,14 @@ export const followChanges = ({
     if (performance.now() >= streamAgainAt) openStream();
     else pollAfter(pollMs);
   };
-  const heard = (): void => {
+  const onActivity = (): void => {
     clearTimeout(silence);
     // The connection may be gone without a sign, as after a change of the network.
     silence = setTimeout(startAgain, SILENT_MS);
   };
   const stream = shareStream({
     onEvent: ({ type, data }) => {
-      heard();
+      onActivity();
       if (type === 'time') onServerTime(Number(data));
       else if (data !== refresh.version()) void update();
     },
@@ -77,7 +77,7 @@ export const followChanges = ({
   const openStream = (): void => {
     if (typeof EventSource === 'undefined') return pollAfter(pollMs);
     hasStream = true;
-    heard();
+    onActivity();
     stream.open();
   };
   const start = (): void => {

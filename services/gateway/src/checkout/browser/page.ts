@@ -11,16 +11,16 @@ import { offerWallets } from './wallet/offer.ts';
 
 // The server renders the page; the script reads these attributes:
 //   main            data-version, data-now (clock of the server in ms), data-locale
-//   main            data-announcement (told when main is replaced)
+//   main            data-announcement (announced when main is replaced)
 //   main            data-state, data-return-url (the order is paid: where the payer goes)
-//   any             data-redirect: tells that the payer is taken there; button data-stay
+//   any             data-redirect: says that the payer is taken there; button data-stay
 //   time            datetime
 //   time.countdown  datetime (a deadline), data-text (`{time}` stands for the time left)
-//   any             data-copy (the text to copy), data-copied (what to tell then)
+//   any             data-copy (the text to copy), data-copied (announced then)
 //   any             data-wallet (a transfer as JSON), data-amount (the same in the currency), data-wallet-texts
 //                   (WalletTexts as JSON)
 //   any             data-codes (a kind of asset): contains the radio buttons of two QR codes
-//   any             data-sent-texts (SentTexts as JSON): tells what a wallet was asked to send
+//   any             data-sent-texts (SentTexts as JSON): shows what a wallet was asked to send
 //   any             data-tx (the hash of a payment), data-amount
 //   button          data-print
 //   a               data-retry-seconds (the page of an error)
@@ -43,7 +43,7 @@ const followPage = (): void => {
   receipt.render();
   const live = followChanges({ refresh, onServerTime: clock.set });
   clock.onDeadline(() => {
-    // Also while the server cannot tell what follows. The next page that differs has no such mark.
+    // Also while the server is unavailable. The next page that differs has no such mark.
     document.querySelector('main')?.setAttribute('data-late', '');
     live.update();
   });

@@ -9,7 +9,7 @@ export interface Refresh {
 
 /** What the payer and this script decide, not the server. */
 const OWN_ATTRIBUTES = new Set(['open', 'checked', 'hidden', 'data-done', 'data-sent']);
-/** The page that tells that there is no such payment (any more). */
+/** The status of the page for a payment that does not exist. */
 const NOT_FOUND = 404;
 const TIMEOUT_MS = 15_000;
 

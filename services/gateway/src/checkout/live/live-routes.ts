@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError, type Checkout } from '@cpg/contracts';
 import { clientNetwork, newContext, onDrain } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { OrderPage } from '../state/checkout-queries.ts';
+import type { CheckoutOrder } from '../state/checkout-queries.ts';
 import { checkoutOf } from '../state/checkout.ts';
 import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import type { EventStreams, Refusal } from './event-streams.ts';
@@ -64,7 +64,7 @@ export const versionOf = (checkout: Checkout): string =>
 /** Loads what the page of a reference shows now. */
 export const pageStates =
   ({ find, now }: { find: FindPage; now: () => Date }) =>
-  async (reference: string, known?: OrderPage): Promise<PageState | null> => {
+  async (reference: string, known?: CheckoutOrder): Promise<PageState | null> => {
     const shown = await find(reference, newContext('service:gateway'), known);
     if (!shown) return null;
     const checkout = checkoutOf(shown, now());

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { OrderPage } from '../state/checkout-queries.ts';
+import type { CheckoutOrder } from '../state/checkout-queries.ts';
 import { followOpenPages, type PageState } from './open-pages.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -11,8 +11,8 @@ const EVERY_MS = 1_000;
 const start = () => {
   const orders = new Map<string, PageState>();
   /** What the query of changes returns beside the ids, and what reached the loads. */
-  const rows = new Map<string, OrderPage>();
-  const given: OrderPage[] = [];
+  const rows = new Map<string, CheckoutOrder>();
+  const given: CheckoutOrder[] = [];
   const failing = new Set<string>();
   const loads: string[] = [];
   const warnings: unknown[] = [];
@@ -96,7 +96,7 @@ test('asks for many pages in parts, and loads each from the row that its part fo
   const clients = await Promise.all(ids.map(open));
   for (const id of ids) {
     set(id, { revision: 2, version: 'second' });
-    rows.set(id, { revision: 2 } as OrderPage);
+    rows.set(id, { revision: 2 } as CheckoutOrder);
   }
   await tick();
   expect(clients.filter(({ received }) => received.at(-1) === 'second')).toHaveLength(ids.length);

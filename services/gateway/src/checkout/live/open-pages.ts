@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@cpg/platform';
 import pMap from 'p-map';
-import type { OrderPage } from '../state/checkout-queries.ts';
+import type { CheckoutOrder } from '../state/checkout-queries.ts';
 import { eventText, send } from './event-streams.ts';
 
 /** What a payer sees of an order at one moment. */
@@ -30,9 +30,9 @@ interface LoadedPage extends PageState {
 }
 
 export interface OpenPagesOptions {
-  readonly load: (reference: string, known?: OrderPage) => Promise<PageState | null>;
+  readonly load: (reference: string, known?: CheckoutOrder) => Promise<PageState | null>;
   /** The orders whose row no longer has the known revision; null for a deleted order. */
-  readonly changedOrders: (known: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, OrderPage | null>>;
+  readonly changedOrders: (known: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, CheckoutOrder | null>>;
   readonly chainHeights: () => Promise<string>;
   readonly log: Pick<Logger, 'warn'>;
   readonly everyMs?: number;
@@ -40,7 +40,7 @@ export interface OpenPagesOptions {
 
 interface OpenPage {
   state: LoadedPage;
-  /** The latest load failed, or clients were told different versions. */
+  /** The latest load failed, or clients have different versions. */
   isStale: boolean;
   readonly clients: Set<ServerResponse>;
 }
@@ -64,14 +64,14 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   let hasStopped = false;
   let isFailing = false;
 
-  const load = async (reference: string, known?: OrderPage): Promise<LoadedPage | null> => {
+  const load = async (reference: string, known?: CheckoutOrder): Promise<LoadedPage | null> => {
     // Read first: a block that arrives during the load makes it load again.
     const before = heights;
     const state = await options.load(reference, known);
     return state && { ...state, reference, heights: before };
   };
 
-  const refresh = async (page: OpenPage, known?: OrderPage | null): Promise<void> => {
+  const refresh = async (page: OpenPage, known?: CheckoutOrder | null): Promise<void> => {
     page.isStale = true;
     const { reference, orderId, version } = page.state;
     const state = await load(reference, known ?? undefined);

@@ -3,14 +3,14 @@ import type { Queryable } from '@cpg/platform/postgres';
 import { settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
 
 /** What the row of an order and those of its merchant give to its page. */
-export interface OrderPage {
+export interface CheckoutOrder {
   readonly order: Order;
   /** Of the order's row. */
   readonly revision: number;
   readonly settings: PaymentPageSettings;
 }
 
-interface OrderPageRow extends SettingsRow {
+interface CheckoutOrderRow extends SettingsRow {
   readonly id: string;
   /** Null once the order is deleted. */
   readonly resource: Order | null;
@@ -23,9 +23,13 @@ const MERCHANT = `join gateway.merchants m on m.id = o.merchant_id
   left join gateway.payment_page_settings s on s.merchant_id = m.id`;
 
 /** Null if there is no such order, or it is deleted. */
-export const orderPage = async (db: Queryable, merchantId: string, orderId: string): Promise<OrderPage | null> => {
-  const { rows } = await db.query<OrderPageRow>({
-    name: 'order-page',
+export const checkoutOrder = async (
+  db: Queryable,
+  merchantId: string,
+  orderId: string,
+): Promise<CheckoutOrder | null> => {
+  const { rows } = await db.query<CheckoutOrderRow>({
+    name: 'checkout-order',
     text: `select ${COLUMNS} from orders.api_orders o ${MERCHANT}
            where o.id = $1 and o.merchant_id = $2 and not o.deleted`,
     values: [orderId, merchantId],
@@ -34,12 +38,12 @@ export const orderPage = async (db: Queryable, merchantId: string, orderId: stri
 };
 
 /** The orders whose row has another revision than the known one; null for a deleted order. */
-export const changedOrderPages = async (
+export const changedCheckoutOrders = async (
   db: Queryable,
   known: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<string, OrderPage | null>> => {
-  const { rows } = await db.query<OrderPageRow>({
-    name: 'changed-order-pages',
+): Promise<ReadonlyMap<string, CheckoutOrder | null>> => {
+  const { rows } = await db.query<CheckoutOrderRow>({
+    name: 'changed-checkout-orders',
     text: `select ${COLUMNS} from unnest($1::text[], $2::bigint[]) as known (id, revision)
            join orders.api_orders o on o.id = known.id ${MERCHANT} where o.revision <> known.revision`,
     values: [[...known.keys()], [...known.values()]],
@@ -47,7 +51,7 @@ export const changedOrderPages = async (
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 };
 
-const fromRow = (row: OrderPageRow): OrderPage | null =>
+const fromRow = (row: CheckoutOrderRow): CheckoutOrder | null =>
   row.resource && { order: row.resource, revision: Number(row.revision), settings: settingsFromRow(row) };
 
 /** A transfer by its network and its id there. */

@@ -250,7 +250,7 @@ test('says that money is on another network, before and after its confirmation',
 
 test('counts confirmations to the last block that was read, and up to those that are needed', () => {
   const at = (confirmations: number, required: number | null = 3) =>
-    of({ payments: [payment()], sightings: { 'eip155:8453/0xabc/0': { confirmations, required } } }).payments[0];
+    of({ payments: [payment()], depths: { 'eip155:8453/0xabc/0': { confirmations, required } } }).payments[0];
   expect(at(2)).toMatchObject({ network_name: 'Base', confirmations: 2, required_confirmations: 3 });
   expect(at(9)).toMatchObject({ confirmations: 3, required_confirmations: 3 });
   expect(at(1, null)).toMatchObject({ confirmations: 1, required_confirmations: 12 });

@@ -15,27 +15,27 @@ import {
   type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
-import type { OrderPage } from './checkout-queries.ts';
+import type { CheckoutOrder } from './checkout-queries.ts';
 import { accentPath } from './page-link.ts';
-import { isOfPayer, payerPayments, type Sightings } from './payer-payments.ts';
+import { isOfPayer, payerPayments, type Depths } from './payer-payments.ts';
 import { waysToPay } from './ways.ts';
 
 /** What the page of an order is made from. */
-export interface ShownOrder extends OrderPage {
+export interface ShownOrder extends CheckoutOrder {
   readonly reference: string;
   readonly page: PaymentPageAddresses;
-  readonly sightings: Sightings;
+  readonly depths: Depths;
 }
 
 /** The payer's view of an order. */
 export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const { reference, order, page, settings } = shown;
   const { currency, capabilities } = order;
-  const payments = payerPayments(order, page.deposits, shown.sightings);
+  const payments = payerPayments(order, page.deposits, shown.depths);
   const minor = (value: string) => toMinor(value, currency);
   const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
   const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
-  const own = payerPayments({ payments: counting }, page.deposits, shown.sightings);
+  const own = payerPayments({ payments: counting }, page.deposits, shown.depths);
   const arrived = counting.filter((payment) => HAS_ARRIVED.has(payment.status) && isOfPayer(payment));
   const total = minor(order.total_amount);
   const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));

@@ -3,9 +3,9 @@ import type { CallContext } from '@cpg/platform';
 import type { Pool } from '@cpg/platform/postgres';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../../api/payments/payments-client.ts';
-import { type OrderPage, orderPage, transferDepths } from './checkout-queries.ts';
+import { type CheckoutOrder, checkoutOrder, transferDepths } from './checkout-queries.ts';
 import type { ShownOrder } from './checkout.ts';
-import { depositOf, type Sightings } from './payer-payments.ts';
+import { depositOf, type Depths } from './payer-payments.ts';
 
 export interface FindPageOptions {
   readonly pool: Pool;
@@ -13,7 +13,7 @@ export interface FindPageOptions {
 }
 
 /** What the page of a reference shows; null without an order. `known` saves reading the order. */
-export type FindPage = (reference: string, context: CallContext, known?: OrderPage) => Promise<ShownOrder | null>;
+export type FindPage = (reference: string, context: CallContext, known?: CheckoutOrder) => Promise<ShownOrder | null>;
 
 export const noSuchPage = (): AppError => new AppError('not_found', 'no payment has this reference');
 
@@ -30,14 +30,14 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
   const shown = async (
     reference: string,
     page: PaymentPageAddresses | null,
-    known?: OrderPage,
+    known?: CheckoutOrder,
   ): Promise<ShownOrder | null> => {
     // An unknown reference costs the same queries as one of a deleted order.
     const { merchant_id, order_id } = page ?? NO_ORDER;
-    const found = known ?? (await orderPage(pool, merchant_id, order_id));
+    const found = known ?? (await checkoutOrder(pool, merchant_id, order_id));
     if (!page || !found) return null;
-    const sightings = await sightingsOf(pool, found.order, page.deposits);
-    return { reference, ...found, page, sightings };
+    const depths = await depthsOf(pool, found.order, page.deposits);
+    return { reference, ...found, page, depths };
   };
   return async (reference, context, known) => {
     if (!REFERENCE.test(reference)) return null;
@@ -52,7 +52,7 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
 };
 
 /** Only of payments that wait for confirmations. */
-const sightingsOf = async (pool: Pool, { payments }: Order, deposits: readonly PageDeposit[]): Promise<Sightings> => {
+const depthsOf = async (pool: Pool, { payments }: Order, deposits: readonly PageDeposit[]): Promise<Depths> => {
   const waiting = payments.flatMap((payment) => {
     const deposit = payment.status === 'received' && depositOf(payment, deposits);
     return deposit

@@ -12,20 +12,20 @@ import {
 } from '@cpg/contracts';
 
 /** How deep a transfer is in its chain. */
-export interface Sighting {
+export interface Depth {
   readonly confirmations: number;
   /** Null until payments reported it. */
   readonly required: number | null;
 }
 
 /** By `provider_id` of the payment. */
-export type Sightings = ReadonlyMap<string, Sighting>;
+export type Depths = ReadonlyMap<string, Depth>;
 
 /** The payments of an order as its payer sees them. */
 export const payerPayments = (
   { payments }: Pick<Order, 'payments'>,
   deposits: readonly PageDeposit[],
-  sightings: Sightings,
+  depths: Depths,
 ): CheckoutPayment[] =>
   payments.filter(isOfPayer).map((payment) => {
     const { paid_amount, currency, asset_label, provider_id, tx_hash, created_at } = payment;
@@ -41,7 +41,7 @@ export const payerPayments = (
       ...(tx_hash && { tx_hash }),
       ...(tx_hash && deposit?.explorer && { tx_url: transactionUrl(deposit, tx_hash) }),
       // Later ones would change the page with each block.
-      ...(payment.status === 'received' && deposit && depth(sightings.get(provider_id), deposit)),
+      ...(payment.status === 'received' && deposit && confirmationsOf(depths.get(provider_id), deposit)),
       seen_at: created_at,
     };
   });
@@ -50,10 +50,10 @@ export const payerPayments = (
 export const depositOf = ({ provider_id }: Pick<Payment, 'provider_id'>, deposits: readonly PageDeposit[]) =>
   deposits.find(({ chain_id }) => provider_id.startsWith(`${chain_id}/`));
 
-const depth = (sighting: Sighting | undefined, { required_confirmations }: PageDeposit) => {
-  const required = sighting?.required ?? required_confirmations;
+const confirmationsOf = (depth: Depth | undefined, { required_confirmations }: PageDeposit) => {
+  const required = depth?.required ?? required_confirmations;
   return {
-    confirmations: Math.min(sighting?.confirmations ?? 0, required),
+    confirmations: Math.min(depth?.confirmations ?? 0, required),
     required_confirmations: required,
   };
 };

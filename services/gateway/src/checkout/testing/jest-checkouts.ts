@@ -1,6 +1,6 @@
 import { exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
 import type { ShownOrder } from '../state/checkout.ts';
-import type { Sighting } from '../state/payer-payments.ts';
+import type { Depth } from '../state/payer-payments.ts';
 
 export const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
 export const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -39,11 +39,11 @@ export const payment = (more: Partial<Payment> = {}): Payment => {
 export interface Given extends Partial<Order> {
   readonly capabilities?: Order['capabilities'];
   readonly deposits?: readonly PageDeposit[];
-  readonly sightings?: Record<string, Sighting>;
+  readonly depths?: Record<string, Depth>;
 }
 
 /** The example order of 52.4722 USDC with changes. */
-export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: Given = {}): ShownOrder => {
+export const shownOrder = ({ deposits = [deposit()], depths = {}, ...more }: Given = {}): ShownOrder => {
   const given: Order = { ...exampleOf(Order), ...more };
   const amount = missingOf(given, deposits);
   const deposit_instructions = given.deposit_instructions.map((instruction) => ({ ...instruction, amount }));
@@ -54,7 +54,7 @@ export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: 
     order,
     page: { order_id: order.id, merchant_id: order.merchant_id, deposits: [...deposits] },
     settings: { display_name: 'La Fonda', frame_ancestors: [] },
-    sightings: new Map(Object.entries(sightings)),
+    depths: new Map(Object.entries(depths)),
   };
 };
 

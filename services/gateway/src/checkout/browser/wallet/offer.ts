@@ -25,13 +25,13 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
   let wallets: readonly Wallet[] = [];
   let sent = rememberedSent();
   let asking: Asking | null = null;
-  let told = '';
+  let statusText = '';
 
   const render = (): void => {
     if (sent && !asking && isOver(sent)) keep(null);
-    if (asking?.isInWallet && shownTransfer() !== asking.transfer) tell(asking.texts.decline);
+    if (asking?.isInWallet && shownTransfer() !== asking.transfer) showStatus(asking.texts.decline);
     renderOffer();
-    renderNews();
+    renderSent();
     document.querySelector('main')?.toggleAttribute('data-sent', sent !== null && !asking);
   };
 
@@ -45,31 +45,31 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     if (buttons.textContent !== labels.join(''))
       buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void pay(wallets[n]!))));
     for (const button of buttons.querySelectorAll('button')) button.disabled = asking !== null || sent !== null;
-    childOf(offer, 'status').textContent = told;
+    childOf(offer, 'status').textContent = statusText;
   };
 
   /** Also on a page that asks for no money any more. */
-  const renderNews = (): void => {
-    const news = document.querySelector<HTMLElement>('[data-sent-texts]');
-    if (!news) return;
-    const texts = JSON.parse(news.dataset.sentTexts!) as SentTexts;
-    const [status, again] = [childOf(news, 'status'), childOf(news, 'again')];
+  const renderSent = (): void => {
+    const notice = document.querySelector<HTMLElement>('[data-sent-texts]');
+    if (!notice) return;
+    const texts = JSON.parse(notice.dataset.sentTexts!) as SentTexts;
+    const [status, again] = [childOf(notice, 'status'), childOf(notice, 'again')];
     const isShown = sent !== null && !asking;
     if (!isShown) again.replaceChildren();
     else if (!again.hasChildNodes()) again.append(buttonOf(texts.again, payAgain));
-    if (!isShown) status.textContent = offerElement() ? '' : told;
+    if (!isShown) status.textContent = offerElement() ? '' : statusText;
     else if (sent?.hash) status.replaceChildren(`${texts.sent} ${texts.transaction} `, linkOf(sent.hash, sent.url));
     else status.textContent = texts.asked;
-    news.hidden = status.textContent === '';
+    notice.hidden = status.textContent === '';
   };
 
   const keep = (next: typeof sent): void => {
     sent = next;
     rememberSent(next);
   };
-  const tell = (text: string): void => {
-    if (text !== told) announce(text);
-    told = text;
+  const showStatus = (text: string): void => {
+    if (text !== statusText) announce(text);
+    statusText = text;
   };
   // A transaction can fail or be canceled, and only the wallet shows it.
   const payAgain = (): void => {
@@ -86,7 +86,7 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     const attempt: Asking = { transfer, texts, isInWallet: false };
     asking = attempt;
     const onStep = (step: Step): void => {
-      tell(texts[step]);
+      showStatus(texts[step]);
       render();
     };
     const requireSame = (): void => {
@@ -112,16 +112,16 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     try {
       const hash = await payWith(wallet.provider, request, { onStep, check, onSend });
       keep({ hash, url: explorer ? `${explorer}/tx/${hash}` : null, amount, atMs: Date.now(), known });
-      tell('');
+      showStatus('');
     } catch (error) {
       const problem = error instanceof WalletProblem ? error.problem : attempt.isInWallet ? 'unsure' : 'failed';
       if (problem !== 'unsure' && attempt.isInWallet) keep(null);
       if (problem === 'elsewhere') sent = rememberedSent();
-      tell(texts[problem]);
+      showStatus(texts[problem]);
     }
     asking = null;
     render();
-    if (told === '') announce(document.querySelector('[data-sent-texts] p')?.textContent ?? '');
+    if (statusText === '') announce(document.querySelector('[data-sent-texts] p')?.textContent ?? '');
   };
 
   forgetOldSent();

@@ -2,7 +2,7 @@ import { store, stored } from '../storage.ts';
 
 /** What a wallet was asked to send and the page does not show yet. */
 export interface Sent {
-  /** Null until the wallet has told it. */
+  /** Null until the wallet has returned it. */
   readonly hash: string | null;
   /** The transaction on the explorer of its network; null where there is none. */
   readonly url: string | null;
