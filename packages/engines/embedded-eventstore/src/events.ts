@@ -42,3 +42,20 @@ export const sizeOf = (event: ProposedEvent): number =>
 
 const TICKS_PER_MS = 10_000n;
 export const ticksOf = (epochMs: number): bigint => BigInt(epochMs) * TICKS_PER_MS;
+
+/** A change of one stream. */
+export type Command =
+  | {
+      readonly kind: 'append';
+      readonly stream: string;
+      readonly expected: ExpectedRevision;
+      readonly events: readonly ProposedEvent[];
+    }
+  | { readonly kind: 'delete' | 'tombstone'; readonly stream: string; readonly expected: ExpectedRevision };
+
+export interface WriteResult {
+  /** The last revision written, NO_REVISION for none. */
+  readonly revision: bigint;
+  /** Position of that event in the log, null for none. */
+  readonly position: bigint | null;
+}

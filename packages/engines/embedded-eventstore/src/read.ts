@@ -1,9 +1,8 @@
-import { TOMBSTONE } from './events.ts';
+import { setImmediate } from 'node:timers/promises';
 import type { EventFilter } from './event-filter.ts';
-import { createPause } from './pause.ts';
+import { type RecordedEvent, TOMBSTONE } from './events.ts';
 import { RefusedError, streamDeleted } from './refusals.ts';
 import { PAGE_EVENTS, type Reader } from './storage/reader.ts';
-import type { ReadMessage } from './read-message.ts';
 
 export interface StreamRead {
   readonly stream: string;
@@ -75,3 +74,27 @@ export async function* readAll(
     }
   }
 }
+
+/** A message to the reader of a stream or of $all, named as in the protocol. */
+export type ReadMessage =
+  | { readonly kind: 'event'; readonly event: RecordedEvent }
+  | { readonly kind: 'confirmation'; readonly subscriptionId: string }
+  | { readonly kind: 'checkpoint'; readonly position: bigint }
+  | { readonly kind: 'caught-up' }
+  | { readonly kind: 'stream-not-found'; readonly stream: string }
+  | { readonly kind: 'first-stream-position'; readonly revision: bigint }
+  | { readonly kind: 'last-stream-position'; readonly revision: bigint };
+
+const MAX_BUSY_MS = 20;
+
+/** Returns a function for a long loop. It lets other calls run whenever the loop has kept the process busy for 20
+ *  ms. */
+export const createPause = (): (() => Promise<void> | undefined) => {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < MAX_BUSY_MS) return undefined;
+    return setImmediate().then(() => {
+      since = performance.now();
+    });
+  };
+};

@@ -5,12 +5,11 @@ import { type Access, accessControl } from './access.ts';
 import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
-import { PendingBytes } from './protocol/pending-bytes.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
 import { Reclaimer } from './storage/reclaimer.ts';
 import { Writer } from './storage/writer.ts';
-import type { Store } from './store.ts';
+import { PendingBytes, type Store } from './store.ts';
 
 export interface EventStoreOptions {
   /** A PostgreSQL database that only this server uses. */

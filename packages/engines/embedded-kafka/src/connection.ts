@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Broker } from './broker.ts';
-import { readFrames, writeFrame } from './frames.ts';
-import type { PartialRequests } from './partial-requests.ts';
-import { unsupportedApiVersions } from './protocol/api-versions.ts';
+import { type PartialRequests, readFrames, writeFrame } from './frames.ts';
 import type { Api, ApiRequest, ResponseBody } from './protocol/api.ts';
-import { findApi } from './protocol/apis.ts';
+import { findApi, unsupportedApiVersions } from './protocol/apis.ts';
 import { MalformedRequest, RequestReader } from './protocol/request-reader.ts';
 import { ResponseWriter } from './protocol/response-writer.ts';
 

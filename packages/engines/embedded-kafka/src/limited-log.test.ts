@@ -1,4 +1,4 @@
-import { limitedLog } from './limited-log.ts';
+import { limitedLog } from './server.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
 

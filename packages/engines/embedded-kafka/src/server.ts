@@ -1,9 +1,8 @@
-import { type Server, type Socket, createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from './broker.ts';
 import { serveConnection } from './connection.ts';
-import { limitedLog } from './limited-log.ts';
-import { PartialRequests } from './partial-requests.ts';
+import { PartialRequests } from './frames.ts';
 import { MalformedRequest } from './protocol/request-reader.ts';
 
 /** How long `close` waits for the responses in progress. */
@@ -88,3 +87,17 @@ const tooManyPartialRequests = (maxBytes: number) =>
 
 const reasonOf = (error: Error): string =>
   error instanceof MalformedRequest ? error.message : `${error.name}: ${error.message}`;
+
+/** Passes at most `maxLines` lines a minute to `log`, and one more at its end with the number of the others. */
+export const limitedLog = (log: (line: string) => void, maxLines: number): ((line: string) => void) => {
+  let lines = 0;
+  const endMinute = () => {
+    if (lines > maxLines) log(`${lines - maxLines} more lines like these were left out in the last minute`);
+    lines = 0;
+  };
+  return (line) => {
+    if (lines === 0) setTimeout(endMinute, 60_000).unref();
+    lines += 1;
+    if (lines <= maxLines) log(line);
+  };
+};

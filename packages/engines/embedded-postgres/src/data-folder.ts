@@ -16,8 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { diskFault } from './disk-fault.ts';
-import { SEVERE_LINE } from './log-lines.ts';
+import { diskFault, SEVERE_LINE } from './readiness.ts';
 import { asAccount, unprivilegedAccount } from './unprivileged.ts';
 
 /** The superuser of the cluster. */

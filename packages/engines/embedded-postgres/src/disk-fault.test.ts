@@ -1,4 +1,4 @@
-import { diskFault } from './disk-fault.ts';
+import { diskFault } from './readiness.ts';
 
 // Log lines of PostgreSQL 18 on a full tmpfs, and on one mounted read-only.
 test.each([

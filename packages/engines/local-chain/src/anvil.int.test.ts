@@ -1,7 +1,6 @@
 import { wallClockMs } from '@cpg/platform';
-import { findAnvil, startAnvil } from './anvil.ts';
-import { setClock } from './clock.ts';
-import { mineBlocks, reorganize } from './payments.ts';
+import { findAnvil, setClock, startAnvil } from './anvil.ts';
+import { mineBlocks, reorganize } from './transactions.ts';
 
 test('starts a chain, answers calls, and ends', async () => {
   const node = await startAnvil({ chainId: 4242 });

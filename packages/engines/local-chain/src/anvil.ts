@@ -1,9 +1,10 @@
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { wallClockMs } from '@cpg/platform';
 import { freePort, isFree } from '@cpg/ports';
 import { onPath } from './binaries.ts';
-import { type ChainNode, startNode } from './node-process.ts';
+import { type ChainNode, type RpcCall, startNode } from './node-process.ts';
 
 export interface AnvilOptions {
   /** A free one unless given. */
@@ -51,4 +52,13 @@ export const startAnvil = async ({
   if (stateFile !== undefined) args.push('--state', stateFile);
   args.push(...moreArgs);
   return startNode({ file, args, url: `http://127.0.0.1:${listenPort}`, readyCall: 'eth_chainId', onOutput });
+};
+
+/** Sets anvil's clock to that of this machine, in whole seconds. Without it, time goes on from block 0. */
+export const setClock = async (call: RpcCall, now: () => number = wallClockMs): Promise<void> => {
+  const second = () => Math.floor(now() / 1_000);
+  let set: number;
+  // If a second ended meanwhile, the chain would stay a second behind.
+  do await call('evm_setTime', (set = second()));
+  while (set !== second());
 };

@@ -1,5 +1,5 @@
 import { reportSkipped } from './binaries.ts';
-import type { BitcoinNode } from './bitcoin-node.ts';
+import type { BitcoinNode } from './node-process.ts';
 import { findBitcoind, startBitcoind } from './bitcoind.ts';
 import { findBtcd, startBtcd } from './btcd.ts';
 

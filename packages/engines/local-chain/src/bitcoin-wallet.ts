@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
-import type { RpcCall } from './json-rpc.ts';
+import type { RpcCall } from './node-process.ts';
 
 const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 const FEE = 1_000n;

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@cpg/ports';
 import { firstExisting, onPath, toolFolder } from './binaries.ts';
-import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
-import { startNode } from './node-process.ts';
+import { type BitcoinNode, type BitcoinNodeOptions, startNode } from './node-process.ts';
 
 const RELEASE = 'trixie-backports';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@cpg/ports';
-import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
 import { goProgram } from './go-program.ts';
-import { startNode } from './node-process.ts';
+import { type BitcoinNode, type BitcoinNodeOptions, startNode } from './node-process.ts';
 
 /** btcd, which takes about a minute to build. */
 export const { find: findBtcd, install: installBtcd } = goProgram({

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RpcCall, rpcClient } from './json-rpc.ts';
 
 /** A chain node that runs as a child process on 127.0.0.1. */
 export interface ChainNode {
@@ -71,3 +70,35 @@ export const startNode = async ({
     }
   }
 };
+
+/** One JSON-RPC call. Throws Error with the message of the node. */
+export type RpcCall = <T = unknown>(method: string, ...params: unknown[]) => Promise<T>;
+
+/** Calls to a node by its URL, which may contain a user name and a password. */
+export const rpcClient = (url: string): RpcCall => {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const authorization = username && { authorization: `Basic ${btoa(`${username}:${password}`)}` };
+  return async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const response = await fetch(`${origin}${pathname}${search}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...authorization },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { result?: T; error?: { message: string } | null };
+    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result as T;
+  };
+};
+
+export interface BitcoinNodeOptions {
+  /** Address that gets the coins of blocks that btcd mines by `generate`. */
+  readonly miningAddress: string;
+  /** `regtest` unless given. A `signet` without peers stays at its block 0. */
+  readonly chain?: 'regtest' | 'signet';
+  readonly onOutput?: (text: string) => void;
+}
+
+export interface BitcoinNode extends ChainNode {
+  /** Where other nodes connect: `host:port`. */
+  readonly peer: string;
+}

@@ -1,7 +1,7 @@
 import { startAnvil } from './anvil.ts';
 import { callData } from './contracts.ts';
-import type { RpcCall } from './json-rpc.ts';
 import { deployTestTokens, mintTestTokens, PAYER, TEST_TOKENS } from './test-tokens.ts';
+import type { RpcCall } from './node-process.ts';
 import { mined } from './transactions.ts';
 
 const balanceOf = async (call: RpcCall, contract: string, owner: string) =>

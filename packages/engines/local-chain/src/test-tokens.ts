@@ -1,6 +1,6 @@
-import { callData, deploymentData } from './contracts.ts';
-import type { RpcCall } from './json-rpc.ts';
-import { mined, sendFrom } from './transactions.ts';
+import { type AbiValue, callData, deploymentData } from './contracts.ts';
+import type { RpcCall } from './node-process.ts';
+import { hexOf, mined, type Receipt, sendFrom } from './transactions.ts';
 
 /** Account of anvil that has coins and test tokens, and pays orders. */
 export const PAYER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -41,3 +41,56 @@ export const mintTestTokens = (call: RpcCall, contract: string, to: string, unit
   sendFrom(call, DEPLOYER, { to: contract, data: mintData(to, units) });
 
 const mintData = (to: string, units: bigint) => callData('TestToken', 'mint(address,uint256)', { address: to }, units);
+
+/** What moves on an EVM chain: its coin, or a token by its contract. */
+export type EvmAsset = 'native' | { readonly contract: string };
+
+/** The asset with a CAIP-19 id. */
+export const evmAssetOf = (id: string): EvmAsset => {
+  const contract = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(id)?.[1];
+  return contract ? { contract } : 'native';
+};
+
+/** Pays from the funded account, and resolves once a block contains the transaction. Throws Error if it is reverted. */
+export const pay = async (call: RpcCall, asset: EvmAsset, to: string, units: bigint): Promise<Receipt> => {
+  const transaction =
+    asset === 'native'
+      ? { to, value: hexOf(units) }
+      : { to: asset.contract, data: callData('TestToken', 'transfer(address,uint256)', { address: to }, units) };
+  const receipt = await mined(call, await sendFrom(call, PAYER, transaction));
+  if (receipt.status !== '0x1') throw new Error(`the transaction ${receipt.transactionHash} was reverted`);
+  return receipt;
+};
+
+/** A contract that pays others from inside a transaction. */
+export interface Forwarder {
+  readonly address: string;
+  /** Coins reach `to` by a call inside the transaction. */
+  readonly forward: (to: string, units: bigint) => Promise<Receipt>;
+  /** The same, in a transaction that is reverted. */
+  readonly forwardAndRevert: (to: string, units: bigint) => Promise<Receipt>;
+  /** Sends tokens of the contract in two transfers of one transaction. */
+  readonly sendTwice: (token: string, to: string, first: bigint, second: bigint) => Promise<Receipt>;
+  readonly sendAndRevert: (token: string, to: string, units: bigint) => Promise<Receipt>;
+}
+
+// Nodes do not estimate the gas of a transaction that will be reverted.
+const GAS = hexOf(500_000n);
+
+export const deployForwarder = async (call: RpcCall): Promise<Forwarder> => {
+  const deployed = await mined(call, await sendFrom(call, PAYER, { data: deploymentData('Forwarder') }));
+  const address = deployed.contractAddress!;
+  const send = async (signature: string, values: readonly AbiValue[], value = 0n) => {
+    const data = callData('Forwarder', signature, ...values);
+    return mined(call, await sendFrom(call, PAYER, { to: address, data, gas: GAS, value: hexOf(value) }));
+  };
+  return {
+    address,
+    forward: (to, units) => send('forward(address)', [{ address: to }], units),
+    forwardAndRevert: (to, units) => send('forwardAndRevert(address)', [{ address: to }], units),
+    sendTwice: (token, to, first, second) =>
+      send('sendTwice(address,address,uint256,uint256)', [{ address: token }, { address: to }, first, second]),
+    sendAndRevert: (token, to, units) =>
+      send('sendAndRevert(address,address,uint256)', [{ address: token }, { address: to }, units]),
+  };
+};

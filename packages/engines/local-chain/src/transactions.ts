@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RpcCall } from './json-rpc.ts';
+import { setClock } from './anvil.ts';
+import type { RpcCall } from './node-process.ts';
 
 const MINED_WITHIN_MS = 10_000;
 
@@ -35,4 +36,27 @@ export const mined = async (call: RpcCall, hash: string): Promise<Receipt> => {
     if (receipt) return receipt;
     if (performance.now() > end) throw new Error(`${hash} is in no block after ${MINED_WITHIN_MS / 1000} s`);
   }
+};
+
+/** A quantity as nodes read it. */
+export const hexOf = (quantity: bigint): string => `0x${quantity.toString(16)}`;
+
+/** Mines empty blocks. */
+export const mineBlocks = async (call: RpcCall, count = 1): Promise<void> =>
+  void (await call('anvil_mine', hexOf(BigInt(count))));
+
+/** A transaction to mine again, in which of the new blocks. */
+export interface Remined {
+  readonly hash: string;
+  readonly block: number;
+}
+
+/** Replaces the last `depth` blocks, and sets the clock again: anvil sets it back to the block before them.
+ *  Transactions that are not mined again are gone for good. */
+export const reorganize = async (call: RpcCall, depth: number, remined: readonly Remined[] = []): Promise<void> => {
+  const transactions = await Promise.all(
+    remined.map(async ({ hash, block }) => [await call<string>('eth_getRawTransactionByHash', hash), block]),
+  );
+  await call('anvil_reorg', depth, transactions);
+  await setClock(call);
 };

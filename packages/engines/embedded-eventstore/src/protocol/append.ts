@@ -1,13 +1,17 @@
 import { once } from 'node:events';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream } from '@grpc/grpc-js';
-import { type ExpectedRevision, NO_REVISION, type ProposedEvent, sizeOf } from '../events.ts';
+import {
+  type Command,
+  type ExpectedRevision,
+  NO_REVISION,
+  type ProposedEvent,
+  sizeOf,
+  type WriteResult,
+} from '../events.ts';
 import { invalid, RefusedError } from '../refusals.ts';
-import type { Command, WriteResult } from '../storage/commands.ts';
-import type { Store } from '../store.ts';
-import { expectedRevisionOf } from './expected-revision.ts';
-import { empty, proposedEventOf, streamNameOf } from './messages.ts';
-import { pendingBytesOf } from './pending-bytes.ts';
+import { pendingBytesOf, type Store } from '../store.ts';
+import { empty, expectedRevisionOf, proposedEventOf, streamNameOf } from './messages.ts';
 
 const { AppendResp } = streamsPb;
 type AppendCall = ServerReadableStream<streamsPb.AppendReq, streamsPb.AppendResp>;
@@ -93,5 +97,43 @@ const wrongExpectedVersion = (expected: ExpectedRevision, actual: bigint): strea
   else conflict.setCurrentRevision(String(actual));
   const response = new AppendResp();
   response.setWrongExpectedVersion(conflict);
+  return response;
+};
+
+const { DeleteResp, TombstoneResp } = streamsPb;
+
+/** Soft-deletes a stream: hides its events. A later append re-creates the stream. */
+export const softDelete = (
+  store: Store,
+  request: streamsPb.DeleteReq,
+  signal: AbortSignal,
+): Promise<streamsPb.DeleteResp> => deleteStream(store, 'delete', request, signal, DeleteResp);
+
+/** Tombstones a stream: deletes it for good. */
+export const tombstone = (
+  store: Store,
+  request: streamsPb.TombstoneReq,
+  signal: AbortSignal,
+): Promise<streamsPb.TombstoneResp> => deleteStream(store, 'tombstone', request, signal, TombstoneResp);
+
+const deleteStream = async <R extends streamsPb.DeleteResp | streamsPb.TombstoneResp>(
+  store: Store,
+  kind: 'delete' | 'tombstone',
+  request: streamsPb.DeleteReq | streamsPb.TombstoneReq,
+  signal: AbortSignal,
+  Response: { new (): R; Position: new () => streamsPb.DeleteResp.Position },
+): Promise<R> => {
+  const options = request.getOptions();
+  if (!options) throw invalid('a delete request must have options');
+  const stream = streamNameOf(options.getStreamIdentifier());
+  const { position } = await store.writer.execute({ kind, stream, expected: expectedRevisionOf(options) }, signal);
+  const response = new Response();
+  if (position === null) response.setNoPosition(empty());
+  else {
+    const location = new Response.Position();
+    location.setCommitPosition(String(position));
+    location.setPreparePosition(String(position));
+    response.setPosition(location);
+  }
   return response;
 };

@@ -1,15 +1,12 @@
-import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { wallClockMs } from '@cpg/platform';
+import type sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
-import { type ProposedEvent, sizeOf } from '../events.ts';
+import { type ProposedEvent, sizeOf, type WriteResult } from '../events.ts';
 import { type Refusal, RefusedError, unavailable } from '../refusals.ts';
-import type { WriteResult } from '../storage/commands.ts';
-import type { Store } from '../store.ts';
+import { pendingBytesOf, type Store } from '../store.ts';
 import { batchAppendResponse } from './batch-append-response.ts';
-import { batchExpectedRevisionOf } from './expected-revision.ts';
-import { proposedEventOf, streamNameOf } from './messages.ts';
-import { isPastDeadline, keyOf, type PendingAppend, pendingAppend } from './pending-append.ts';
-import { pendingBytesOf } from './pending-bytes.ts';
+import { batchExpectedRevisionOf, proposedEventOf, streamNameOf } from './messages.ts';
 
 type BatchAppendCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 
@@ -173,3 +170,40 @@ class BatchAppends {
     if (this.#pending.size === 0) this.#finish(this.#ending.error);
   }
 }
+
+/** One append of a batch call: its events are still arriving, or it waits for its commit. */
+interface PendingAppend {
+  readonly correlationId: sharedPb.UUID | undefined;
+  readonly options: streamsPb.BatchAppendReq.Options;
+  readonly events: ProposedEvent[];
+  /** Aborting it withdraws the append, unless its commit has begun. */
+  readonly abandoned: AbortController;
+  /** Size of the events, as counted for the limit of one append. */
+  bytes: number;
+  /** Memory of the events. */
+  heldBytes: number;
+  /** Whether the last event has arrived. */
+  isComplete: boolean;
+}
+
+const pendingAppend = (
+  correlationId: sharedPb.UUID | undefined,
+  options: streamsPb.BatchAppendReq.Options,
+): PendingAppend => ({
+  correlationId,
+  options,
+  events: [],
+  abandoned: new AbortController(),
+  bytes: 0,
+  heldBytes: 0,
+  isComplete: false,
+});
+
+/** A map key for the correlation id in either of its wire forms. A missing id is a key, too. */
+const keyOf = (correlationId: sharedPb.UUID | undefined): string =>
+  Buffer.from(correlationId?.serializeBinary() ?? []).toString('latin1');
+
+const isPastDeadline = (options: streamsPb.BatchAppendReq.Options, nowMs: number): boolean => {
+  const deadline = options.getDeadline();
+  return deadline !== undefined && deadline.toDate().getTime() <= nowMs;
+};

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import { readResponse } from './read-response.ts';
-import { uuidOf } from './uuids.ts';
+import { readResponse } from './read.ts';
+import { uuidOf } from './messages.ts';
 
 const eventAt = (position: number, bytes = 10) => ({
   id: randomUUID(),

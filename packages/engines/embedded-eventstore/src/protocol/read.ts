@@ -1,13 +1,11 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { createEventFilter, type EventFilter } from '../event-filter.ts';
-import { readAll, readStream } from '../read.ts';
+import type { RecordedEvent } from '../events.ts';
+import { readAll, type ReadMessage, readStream } from '../read.ts';
 import { invalid, unsupported } from '../refusals.ts';
 import type { Store } from '../store.ts';
-import type { ReadMessage } from '../read-message.ts';
-import { subscribeToAll } from '../subscriptions/subscribe-all.ts';
-import { subscribeToStream } from '../subscriptions/subscribe-stream.ts';
-import { clampToInt64, streamNameOf } from './messages.ts';
-import { readResponse } from './read-response.ts';
+import { subscribeToAll, subscribeToStream } from '../subscriptions.ts';
+import { clampToInt64, contentTypeOf, streamIdentifier, streamNameOf, type UuidForm, uuidMessage } from './messages.ts';
 
 type Options = streamsPb.ReadReq.Options;
 type FilterOptions = streamsPb.ReadReq.Options.FilterOptions;
@@ -82,4 +80,65 @@ const checkpointIntervalOf = (filter: FilterOptions): number => {
   const multiplier = filter.getCheckpointintervalmultiplier();
   if (multiplier === 0) throw invalid('the checkpoint interval multiplier must be at least 1');
   return multiplier * (filter.hasMax() ? filter.getMax() : DEFAULT_WINDOW);
+};
+
+const { ReadResp } = streamsPb;
+const { ReadEvent } = ReadResp;
+
+/** Event ids are written in the form that the client asked for. */
+export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.ReadResp => {
+  const response = new ReadResp();
+  switch (message.kind) {
+    case 'event': {
+      const event = new ReadEvent();
+      event.setEvent(recordedEvent(message.event, uuids));
+      event.setCommitPosition(String(message.event.position));
+      response.setEvent(event);
+      return response;
+    }
+    case 'confirmation': {
+      const confirmation = new ReadResp.SubscriptionConfirmation();
+      confirmation.setSubscriptionId(message.subscriptionId);
+      response.setConfirmation(confirmation);
+      return response;
+    }
+    case 'checkpoint': {
+      const checkpoint = new ReadResp.Checkpoint();
+      checkpoint.setCommitPosition(String(message.position));
+      checkpoint.setPreparePosition(String(message.position));
+      response.setCheckpoint(checkpoint);
+      return response;
+    }
+    case 'caught-up':
+      response.setCaughtUp(new ReadResp.CaughtUp());
+      return response;
+    case 'stream-not-found': {
+      const notFound = new ReadResp.StreamNotFound();
+      notFound.setStreamIdentifier(streamIdentifier(message.stream));
+      response.setStreamNotFound(notFound);
+      return response;
+    }
+    case 'first-stream-position':
+      response.setFirstStreamPosition(String(message.revision));
+      return response;
+    case 'last-stream-position':
+      response.setLastStreamPosition(String(message.revision));
+      return response;
+  }
+};
+
+const recordedEvent = (event: RecordedEvent, uuids: UuidForm): streamsPb.ReadResp.ReadEvent.RecordedEvent => {
+  const message = new ReadEvent.RecordedEvent();
+  message.setId(uuidMessage(event.id, uuids));
+  message.setStreamIdentifier(streamIdentifier(event.stream));
+  message.setStreamRevision(String(event.revision));
+  message.setPreparePosition(String(event.position));
+  message.setCommitPosition(String(event.position));
+  const properties = message.getMetadataMap();
+  properties.set('type', event.type);
+  properties.set('created', String(event.createdTicks));
+  properties.set('content-type', contentTypeOf(event));
+  message.setData(event.data);
+  message.setCustomMetadata(event.metadata);
+  return message;
 };

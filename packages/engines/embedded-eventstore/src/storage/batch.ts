@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { ExpectedRevision, ProposedEvent, RecordedEvent } from '../events.ts';
 import {
+  type Command,
   DELETED_TYPE,
+  type ExpectedRevision,
   isMetastream,
   METADATA_TYPE,
   metastreamOf,
   NO_REVISION,
   originalStreamOf,
+  type ProposedEvent,
+  type RecordedEvent,
   TOMBSTONE,
+  type WriteResult,
 } from '../events.ts';
 import { streamDeleted, wrongRevision } from '../refusals.ts';
-import type { Command, WriteResult } from './commands.ts';
 import { type EventLocation, type EventLocations, resultOfRetry } from './idempotency.ts';
 import { isSoftDeleted, retentionOf, SOFT_DELETE_METADATA, undeleteMetadata } from './metadata.ts';
 import type { StreamHead } from './stream-heads.ts';

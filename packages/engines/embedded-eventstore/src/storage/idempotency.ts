@@ -1,6 +1,5 @@
-import { type ExpectedRevision, NO_REVISION, TOMBSTONE } from '../events.ts';
+import { type Command, type ExpectedRevision, NO_REVISION, TOMBSTONE, type WriteResult } from '../events.ts';
 import { wrongRevision } from '../refusals.ts';
-import type { Command, WriteResult } from './commands.ts';
 import type { StreamHead } from './stream-heads.ts';
 
 /** Where an event is stored. */

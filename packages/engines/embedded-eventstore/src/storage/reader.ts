@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { RecordedEvent } from '../events.ts';
-import { isMetastream, metastreamOf, NO_REVISION, originalStreamOf, ticksOf, TOMBSTONE } from '../events.ts';
-import { unavailable } from '../refusals.ts';
-import { firstReadableRevision, isSoftDeleted, type Retention, retentionOf } from './metadata.ts';
-import { INDEX_SCAN_SETTINGS } from './index-scans.ts';
 import {
-  ALL_BACKWARDS,
-  ALL_FORWARDS,
-  type EventRow,
-  isEventRow,
-  type Query,
-  STREAM_BACKWARDS,
-  STREAM_FORWARDS,
-  type StreamRow,
-  toRecordedEvent,
-} from './reader-queries.ts';
+  isMetastream,
+  metastreamOf,
+  NO_REVISION,
+  originalStreamOf,
+  type RecordedEvent,
+  ticksOf,
+  TOMBSTONE,
+} from '../events.ts';
+import { unavailable } from '../refusals.ts';
+import { INDEX_SCAN_SETTINGS } from './writer-queries.ts';
+import { firstReadableRevision, isSoftDeleted, type Retention, retentionOf } from './metadata.ts';
 
 /** Consecutive events of one stream, in the order of reading. */
 export interface StreamPage {
@@ -140,3 +136,72 @@ export class Reader {
     }
   }
 }
+
+export interface Query {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface EventRow {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: string;
+  readonly id: string;
+  readonly type: string;
+  readonly is_json: boolean;
+  readonly created: string;
+  readonly data: Buffer;
+  readonly metadata: Buffer;
+}
+
+/** The stream's last revision and metadata, with one event of the page or, for an empty page, without. */
+type StreamRow = { readonly head: string | null; readonly meta: Buffer | null } & (
+  EventRow | { readonly position: null }
+);
+
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The rows of `scan` until a page has PAGE_BYTES. `octet_length` does not read the bytes themselves. */
+const page = (scan: string, order: string): string => `
+  select position, stream, revision, id, type, is_json, created, data, metadata
+    from (select *, sum(octet_length(data) + octet_length(metadata)) over (order by ${order})
+                    - octet_length(data) - octet_length(metadata) as bytes_before
+            from (${scan}) as scanned) as sized
+   where bytes_before < ${PAGE_BYTES}
+   order by ${order}`;
+
+const ofAll = (compare: string, order: string): string =>
+  page(`select * from eventstore.event where position ${compare} $1 order by ${order} limit $2`, order);
+
+const ofStream = (compare: string, order: string): string => `
+  select (select revision from eventstore.event where stream = $1 order by revision desc limit 1) as head,
+         (select data from eventstore.event where stream = $2 order by revision desc limit 1) as meta,
+         page.*
+    from (select) as always
+    left join lateral (${page(
+      `select * from eventstore.event where stream = $1 and revision ${compare} $3 order by ${order} limit $4`,
+      order,
+    )}) as page on true
+   order by ${order}`;
+
+/** Parameters: position (exclusive), limit. */
+const ALL_FORWARDS: Query = { name: 'all-forwards', text: ofAll('>', 'position') };
+const ALL_BACKWARDS: Query = { name: 'all-backwards', text: ofAll('<', 'position desc') };
+
+/** Parameters: stream, metastream, revision (inclusive), limit. */
+const STREAM_FORWARDS: Query = { name: 'stream-forwards', text: ofStream('>=', 'revision') };
+const STREAM_BACKWARDS: Query = { name: 'stream-backwards', text: ofStream('<=', 'revision desc') };
+
+const isEventRow = (row: StreamRow): row is StreamRow & EventRow => row.position !== null;
+
+const toRecordedEvent = (row: EventRow): RecordedEvent => ({
+  position: BigInt(row.position),
+  stream: row.stream,
+  revision: BigInt(row.revision),
+  id: row.id,
+  type: row.type,
+  isJson: row.is_json,
+  createdTicks: BigInt(row.created),
+  data: row.data,
+  metadata: row.metadata,
+});

@@ -1,6 +1,6 @@
+import pg from 'pg';
 import type { ClientBase } from 'pg';
-import type { RecordedEvent } from '../events.ts';
-import type { Command } from './commands.ts';
+import type { Command, RecordedEvent } from '../events.ts';
 import type { EventLocation, EventLocations } from './idempotency.ts';
 
 // The bytes of all events are one binary parameter that PostgreSQL cuts apart: `pg` would send an array of bytea as
@@ -91,4 +91,26 @@ export const lastPosition = async (client: ClientBase): Promise<bigint> => {
     'select coalesce(max(position), 0) as last from eventstore.event',
   );
   return BigInt(rows[0]!.last);
+};
+
+// Data exceptions, integrity constraint violations, and program limits.
+const DATA_CLASSES = ['22', '23', '54'];
+// Two events at one position or revision: the state in memory is not that of the database.
+const UNIQUE_VIOLATION = '23505';
+
+/** Whether PostgreSQL refuses the data of a statement, so that the same statement fails again. Any other error may
+ *  pass, or tells that the session has to begin anew. */
+export const isDataError = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError &&
+  error.code !== UNIQUE_VIOLATION &&
+  DATA_CLASSES.some((name) => error.code?.startsWith(name));
+
+/** PostgreSQL settings that leave index scans only. Each statement of this package is a range scan of an index.
+ *  Without statistics, for instance of a log that has just grown, PostgreSQL would sort or hash the whole log. */
+export const INDEX_SCAN_SETTINGS: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_sort: 'off',
 };

@@ -1,12 +1,11 @@
 import { FencedWriter } from '@cpg/embedded-postgres';
 import type { ClientBase } from 'pg';
-import type { RecordedEvent } from '../events.ts';
-import { sizeOf, ticksOf } from '../events.ts';
+import { type Command, type RecordedEvent, sizeOf, ticksOf, type WriteResult } from '../events.ts';
 import { invalid, RefusedError, unavailable } from '../refusals.ts';
-import { isDataError } from './data-error.ts';
 import { Batch, requiredStreams } from './batch.ts';
-import type { Command, WriteResult } from './commands.ts';
 import { mayBeRetry } from './idempotency.ts';
+import { type HiddenEvents, Pruner } from './removal.ts';
+import { prepareSchema, UnsupportedSchemaVersion } from './schema.ts';
 import {
   cachedStreamHeads,
   createStreamHeadCache,
@@ -14,11 +13,7 @@ import {
   type StreamHead,
   withAbsent,
 } from './stream-heads.ts';
-import { Pruner } from './pruner.ts';
-import type { HiddenEvents } from './removal.ts';
-import { findEventLocations, insertEvents, lastPosition } from './writer-queries.ts';
-import { INDEX_SCAN_SETTINGS } from './index-scans.ts';
-import { prepareSchema, UnsupportedSchemaVersion } from './schema.ts';
+import { findEventLocations, INDEX_SCAN_SETTINGS, insertEvents, isDataError, lastPosition } from './writer-queries.ts';
 
 export interface WriterOptions {
   readonly databaseUrl: string;

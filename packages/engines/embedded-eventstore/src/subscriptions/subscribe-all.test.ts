@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LiveTail } from '../live-tail.ts';
 import type { Store } from '../store.ts';
 import { recordedEvent } from '../testing/jest-recorded-event.ts';
-import { subscribeToAll } from './subscribe-all.ts';
+import { subscribeToAll } from '../subscriptions.ts';
 
 const event = recordedEvent();
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { KafkaError, errorCode } from '../errors.ts';
 import type { CommittedOffset, OffsetStore } from '../storage/offset-store.ts';
 import { Group, type GroupEnvironment } from './group.ts';
-import type { JoinRequest, JoinResult, MemberIdentity } from './member.ts';
+import type { JoinRequest, JoinResult, MemberIdentity } from './members.ts';
 
 /** Longer ids do not fit into a PostgreSQL index. */
 const MAX_ID_LENGTH = 1_000;

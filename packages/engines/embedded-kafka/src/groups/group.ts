@@ -1,16 +1,17 @@
 import { errorCode } from '../errors.ts';
 import {
   EMPTY_ASSIGNMENT,
+  hasSameProtocols,
   type JoinRequest,
   type JoinResult,
   type Member,
   type MemberIdentity,
   MemberIdRequired,
-  hasSameProtocols,
+  Members,
   newMember,
-} from './member.ts';
-import { Members, refusal } from './members.ts';
-import { ReservedIds } from './reserved-ids.ts';
+  refusal,
+  ReservedIds,
+} from './members.ts';
 
 type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
 

@@ -1,7 +1,7 @@
 import { KafkaError, errorCode } from '../errors.ts';
 import { SESSION_MS, errorOf, identityOf, joinAlone, joinPair, joinRequest, manualClock } from '../testing/groups.ts';
 import { Group } from './group.ts';
-import { MemberIdRequired } from './member.ts';
+import { MemberIdRequired } from './members.ts';
 
 let clock: ReturnType<typeof manualClock>;
 let group: Group;

@@ -1,10 +1,8 @@
 import type { Broker } from '../broker.ts';
-import { KafkaError, errorCode, errorCodeOf } from '../errors.ts';
-import { lastOffsetOf } from '../records/batch.ts';
-import { firstRecordAtOrAfter } from '../records/find-record.ts';
-import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/partition.ts';
+import { errorCode, errorCodeOf, KafkaError } from '../errors.ts';
+import { firstRecordAtOrAfter, lastOffsetOf } from '../records/batch.ts';
+import { checkLeaderEpoch, lastStableOffset, LEADER_EPOCH, type Partition } from '../storage/partition.ts';
 import type { Api } from './api.ts';
-import { checkLeaderEpoch } from './leader-epoch.ts';
 
 const LATEST = -1;
 const EARLIEST = -2;

@@ -1,5 +1,5 @@
 import { type Broker, NODE_ID } from '../broker.ts';
-import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf, KafkaError } from '../errors.ts';
 import { LEADER_EPOCH, type Topic } from '../storage/partition.ts';
 import type { Api } from './api.ts';
 
@@ -74,4 +74,20 @@ const findOrCreate = async (broker: Broker, name: string, mayCreate: boolean): P
       ? describe(created)
       : { name, error: errorCodeOf(error, errorCode.leaderNotAvailable), partitions: 0 };
   }
+};
+
+/** Finds the coordinator of a group or of a transactional id: always the only node. */
+export const findCoordinator: Api = {
+  key: 10,
+  name: 'FindCoordinator',
+  min: 0,
+  max: 2,
+  handle:
+    ({ version }, { address }) =>
+    (response) => {
+      if (version >= 1) response.int32(0); // throttle time
+      response.int16(errorCode.none);
+      if (version >= 1) response.string(null); // error message
+      response.int32(NODE_ID).string(address.host).int32(address.port);
+    },
 };

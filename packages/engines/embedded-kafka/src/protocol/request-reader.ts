@@ -1,5 +1,3 @@
-import { safeInteger } from '../safe-integer.ts';
-
 /** The bytes do not follow the protocol. Their connection is closed. */
 export class MalformedRequest extends Error {
   override readonly name = 'MalformedRequest';
@@ -83,3 +81,8 @@ export class RequestReader {
 const malformed = (reason: string): never => {
   throw new MalformedRequest(reason);
 };
+
+const MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The 64-bit integer as a number, clamped to the safe integers. No valid offset or timestamp exceeds them. */
+export const safeInteger = (value: bigint): number => Number(value > MAX ? MAX : value < -MAX ? -MAX : value);

@@ -1,8 +1,7 @@
-import { KafkaError, errorCode } from '../errors.ts';
-import { safeInteger } from '../safe-integer.ts';
-import { checkRecords } from './check-records.ts';
+import { errorCode, KafkaError } from '../errors.ts';
+import { safeInteger } from '../protocol/request-reader.ts';
 import { crc32c } from './crc32c.ts';
-import { COMPRESSION } from './records.ts';
+import { COMPRESSION, decompress, MalformedRecords, recordsIn } from './records.ts';
 
 /** The header fields of a record batch of format 2, and its bytes.
  *  Source: kafka.apache.org/documentation, "Message Format". */
@@ -34,9 +33,9 @@ export const AT = {
   records: 61,
 } as const;
 
-export const TRANSACTIONAL = 0x10;
+const TRANSACTIONAL = 0x10;
 export const CONTROL = 0x20;
-export const COMPRESSION_BITS = 0x07;
+const COMPRESSION_BITS = 0x07;
 const LOG_APPEND_TIME = 0x08;
 
 export interface BatchLimits {
@@ -124,3 +123,98 @@ export const lastOffsetOf = (bytes: Buffer): number => baseOffsetOf(bytes) + byt
 
 const invalid = (message: string) => new KafkaError(errorCode.invalidRecord, message);
 const corrupt = (message: string) => new KafkaError(errorCode.corruptMessage, message);
+
+/** The timestamp of a record without one. */
+const NO_TIMESTAMP = -1;
+
+interface ExpectedRecords {
+  readonly compression: number;
+  readonly count: number;
+  /** In ms since 1970, like the limits. */
+  readonly baseTimestamp: number;
+  readonly limits: { readonly minTimestamp: number; readonly maxTimestamp: number };
+}
+
+/** Returns the largest timestamp, or -1. Throws KafkaError if `records` are not `count` records with the offsets 0, 1,
+ *  2, ... relative to their batch, or if a timestamp is beyond the limits. */
+const checkRecords = (records: Buffer, { compression, count, baseTimestamp, limits }: ExpectedRecords): number => {
+  let found = 0;
+  let largest = NO_TIMESTAMP;
+  try {
+    for (const { offsetDelta, timestampDelta } of recordsIn(contentOf(records, compression))) {
+      if (offsetDelta !== found) throw invalid(`record ${found} has the offset ${offsetDelta} in its batch`);
+      found += 1;
+      if (found > count) break;
+      const timestamp = baseTimestamp + timestampDelta;
+      if (timestamp !== NO_TIMESTAMP && (timestamp < limits.minTimestamp || timestamp > limits.maxTimestamp))
+        throw new KafkaError(errorCode.invalidTimestamp, `the timestamp ${timestamp} is too far from the time now`);
+      largest = Math.max(largest, timestamp);
+    }
+  } catch (error) {
+    throw error instanceof MalformedRecords ? invalid(error.message) : error;
+  }
+  if (found !== count) throw invalid(`the batch does not have ${count} records`);
+  return largest;
+};
+
+const contentOf = (records: Buffer, compression: number): Buffer => {
+  try {
+    return decompress(compression, records);
+  } catch (error) {
+    throw invalid(`the records cannot be decompressed: ${(error as Error).message}`);
+  }
+};
+
+export interface Marker {
+  readonly producerId: number;
+  readonly producerEpoch: number;
+  readonly committed: boolean;
+  /** In ms since 1970. */
+  readonly timestamp: number;
+}
+
+const ABORT = 0;
+const COMMIT = 1;
+/** The lengths of the record, its key and its value (16, 4 and 6 bytes) as zigzag varints. */
+const [RECORD_LENGTH, KEY_LENGTH, VALUE_LENGTH] = [32, 8, 12];
+
+/** The marker that ends a transaction in a log: a batch with one control record.
+ *  Source: kafka.apache.org/documentation, "Control Batches". */
+export const controlBatch = ({ producerId, producerEpoch, committed, timestamp }: Marker): Batch => {
+  const type = committed ? COMMIT : ABORT;
+  const record = Buffer.from([RECORD_LENGTH, 0, 0, 0, KEY_LENGTH, 0, 0, 0, type, VALUE_LENGTH, 0, 0, 0, 0, 0, 0, 0]);
+  const bytes = Buffer.concat([Buffer.alloc(AT.records), record]);
+  bytes.writeInt32BE(bytes.length - AT.leaderEpoch, AT.length);
+  bytes.writeInt8(2, AT.magic);
+  bytes.writeInt16BE(TRANSACTIONAL | CONTROL, AT.attributes);
+  bytes.writeBigInt64BE(BigInt(timestamp), AT.baseTimestamp);
+  bytes.writeBigInt64BE(BigInt(timestamp), AT.maxTimestamp);
+  bytes.writeBigInt64BE(BigInt(producerId), AT.producerId);
+  bytes.writeInt16BE(producerEpoch, AT.producerEpoch);
+  bytes.writeInt32BE(-1, AT.baseSequence);
+  bytes.writeInt32BE(1, AT.count);
+  bytes.writeUInt32BE(crc32c(bytes, AT.attributes), AT.crc);
+  return {
+    bytes,
+    transactional: true,
+    lastOffsetDelta: 0,
+    maxTimestamp: timestamp,
+    producerId,
+    producerEpoch,
+    baseSequence: -1,
+  };
+};
+
+/** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null. */
+export const firstRecordAtOrAfter = (batch: Buffer, timestamp: number, offset: number) => {
+  const maxTimestamp = Number(batch.readBigInt64BE(AT.maxTimestamp));
+  if (maxTimestamp < timestamp) return null;
+  const baseOffset = baseOffsetOf(batch);
+  const baseTimestamp = Number(batch.readBigInt64BE(AT.baseTimestamp));
+  const compression = batch.readInt16BE(AT.attributes) & COMPRESSION_BITS;
+  for (const record of recordsIn(decompress(compression, batch.subarray(AT.records)))) {
+    const found = { offset: baseOffset + record.offsetDelta, timestamp: baseTimestamp + record.timestampDelta };
+    if (found.offset >= offset && found.timestamp >= timestamp) return found;
+  }
+  return null;
+};

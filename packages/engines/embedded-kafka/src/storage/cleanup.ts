@@ -1,4 +1,5 @@
 import { wallClockMs } from '@cpg/platform';
+import pg from 'pg';
 import { KafkaError, StorageUnavailable } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -6,7 +7,6 @@ import type { LogReader } from './log-reader.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Partition } from './partition.ts';
 import type { StorageWriter } from './storage-writer.ts';
-import { vacuumBatches } from './vacuum.ts';
 
 /** How long an idle idempotent producer is kept. Source: Apache Kafka, `producer.id.expiration.ms`. */
 const PRODUCER_IDLE = '1 day';
@@ -176,3 +176,28 @@ const DELETE_BATCHES = `
   delete from kafka.batch where topic_id = $1 and partition = $2 and last_offset in (
     select last_offset from kafka.batch
     where topic_id = $1 and partition = $2 and last_offset < $3 order by last_offset limit $4)`;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Frees the space of deleted batches on the disk: PostgreSQL reuses it, or cuts it off at the end of the file.
+ *  Throws when PostgreSQL is unavailable or `signal` aborts. */
+export const vacuumBatches = async (databaseUrl: string, signal: AbortSignal): Promise<void> => {
+  // Not a session of the writer: VACUUM takes long on a large table, and nothing may wait for it.
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'embedded-kafka vacuum',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on('error', () => {}); // the query fails too
+  const end = () => void client.end().catch(() => {});
+  try {
+    // Not earlier: a connect() that is ended meanwhile never settles.
+    await client.connect();
+    signal.addEventListener('abort', end);
+    signal.throwIfAborted();
+    await client.query('vacuum kafka.batch');
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+};

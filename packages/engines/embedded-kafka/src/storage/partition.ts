@@ -1,6 +1,6 @@
+import { errorCode, KafkaError } from '../errors.ts';
 import type { ProducerState } from './producers.ts';
-import { Queue } from './queue.ts';
-import type { Tail } from './tail-cache.ts';
+import { Queue, type Tail } from './tail-cache.ts';
 import type { TopicConfig } from './topic-config.ts';
 
 export interface Topic {
@@ -61,3 +61,8 @@ export const emptyPartition = (topic: Topic, index: number): Partition => ({
   tail: new Queue(),
   waitingReaders: new Set(),
 });
+
+/** Throws KafkaError if the client knows a later leader epoch than the only one. -1 stands for an unknown epoch. */
+export const checkLeaderEpoch = (epoch: number): void => {
+  if (epoch > LEADER_EPOCH) throw new KafkaError(errorCode.unknownLeaderEpoch, `leader epoch ${epoch} is unknown`);
+};

@@ -1,4 +1,4 @@
-import { Queue } from './queue.ts';
+import { Queue } from './tail-cache.ts';
 
 test('items come out in the order they went in, across compactions', () => {
   const queue = new Queue<number>();

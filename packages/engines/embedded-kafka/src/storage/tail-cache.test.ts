@@ -1,7 +1,6 @@
 import { parseBatch, setBaseOffset } from '../records/batch.ts';
-import { NO_LIMITS, batchOf } from '../testing/batches.ts';
-import { Queue } from './queue.ts';
-import { type Tail, TailCache, readCached, memoryBytesOf } from './tail-cache.ts';
+import { batchOf, NO_LIMITS } from '../testing/batches.ts';
+import { memoryBytesOf, Queue, readCached, type Tail, TailCache } from './tail-cache.ts';
 
 /** A stored batch of two records. */
 const batchAt = (baseOffset: number): Buffer => {

@@ -1,5 +1,5 @@
 import { newDatabase } from '../testing/database.ts';
-import { vacuumBatches } from './vacuum.ts';
+import { vacuumBatches } from './cleanup.ts';
 
 test('a vacuum that is stopped while it connects ends', async () => {
   const database = await newDatabase();

@@ -1,5 +1,5 @@
 import type { Group } from '../groups/group.ts';
-import type { JoinRequest, JoinResult } from '../groups/member.ts';
+import type { JoinRequest, JoinResult } from '../groups/members.ts';
 
 export const SESSION_MS = 10_000;
 export const REBALANCE_MS = 60_000;

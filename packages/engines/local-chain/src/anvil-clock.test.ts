@@ -1,4 +1,4 @@
-import { setClock } from './clock.ts';
+import { setClock } from './anvil.ts';
 
 test('sets the time again when a second ends before anvil has taken it', async () => {
   const times = [9_999, 10_001, 10_001, 10_002];
