@@ -8,16 +8,6 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { LeaseChanges, Leases } from './leases.ts';
 import { claim, type ClaimRequest, loadEvents, type QueueRow, releaseLeases } from './queue-table.ts';
 
-export interface Claims {
-  /** The queue has due work for this webhook. */
-  readonly expect: (webhookId: string) => void;
-  /** Memory may have become free. */
-  readonly wake: () => void;
-  /** Releases the leases of deliveries that the dispatcher will not attempt now. */
-  readonly requeue: () => void;
-  readonly stop: () => Promise<void>;
-}
-
 export interface ClaimOptions {
   readonly pool: Pool;
   readonly leases: Leases;
@@ -35,7 +25,7 @@ const ROWS_PER_STATEMENT = 1_000;
 
 /** Claims due, unleased deliveries: retries, deliveries that found no free memory, and those of crashed instances. Each
  *  webhook gets at most what its endpoint can take, so a million deliveries to dead endpoints cost as much as a few. */
-export const startClaims = (options: ClaimOptions): Claims => {
+export const startClaims = (options: ClaimOptions) => {
   const { pool, leases, dispatcher, changes, now, log, pollMs = 200 } = options;
   const backlog = createClaimBacklog(dispatcher);
   let endPause = () => {};
@@ -89,13 +79,16 @@ export const startClaims = (options: ClaimOptions): Claims => {
   };
   const running = run();
   return {
-    expect: (webhookId) => {
+    /** The queue has due work for this webhook. */
+    expect: (webhookId: string) => {
       backlog.add(webhookId);
       if (dispatcher.demandOf(webhookId) > 0) endPause();
     },
+    /** Memory may have become free. */
     wake: () => {
       if (!backlog.isEmpty()) endPause();
     },
+    /** Releases the leases of deliveries that the dispatcher will not attempt now. */
     requeue: createRequeue(options),
     stop: async () => {
       isStopped = true;
@@ -104,6 +97,8 @@ export const startClaims = (options: ClaimOptions): Claims => {
     },
   };
 };
+
+export type Claims = ReturnType<typeof startClaims>;
 
 /** The requests whose webhooks may be sent to. Fails what is queued for disabled and deleted webhooks. */
 const sendableRequests = async (

@@ -108,18 +108,12 @@ const freeOrphans = (pool: Pool): Promise<number> =>
     return rowCount ?? 0;
   });
 
-/** Runs the changes of this instance's leases one at a time, in the order in which they were requested. */
-export interface LeaseChanges {
-  readonly exclusively: <T>(change: () => Promise<T>) => Promise<T>;
-  /** Releases unknown leases if that is due, and waits for the changes requested before. */
-  readonly reconcile: () => Promise<void>;
-}
-
-/** After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are
+/** Runs the changes of this instance's leases one at a time, in the order in which they were requested.
+ *  After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are
  *  in the database but not in memory, then runs before the next change. So every lease in the database is also in
  *  memory, which the order of first attempts relies on. A statement that timed out here may still run later:
  *  `releaseUnknown` also runs every `everyMs`. */
-export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs = LEASE_MS): LeaseChanges => {
+export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs = LEASE_MS) => {
   let last: Promise<unknown> = Promise.resolve();
   let hasFailed = false;
   let reconciledAt = performance.now();
@@ -142,5 +136,11 @@ export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs 
     last = done.catch(() => {});
     return done;
   };
-  return { exclusively, reconcile: () => exclusively(async () => {}) };
+  return {
+    exclusively,
+    /** Releases unknown leases if that is due, and waits for the changes requested before. */
+    reconcile: () => exclusively(async () => {}),
+  };
 };
+
+export type LeaseChanges = ReturnType<typeof createLeaseChanges>;

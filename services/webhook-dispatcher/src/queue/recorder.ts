@@ -2,14 +2,6 @@ import { isTransientDatabaseError } from '@cpg/platform/postgres';
 import { type Logger, retry } from '@cpg/platform';
 import type { Result } from '../delivery/delivery.ts';
 
-export interface Recorder {
-  readonly push: (result: Result) => void;
-  /** How many results are not durable yet. */
-  readonly pending: () => number;
-  /** Resolves once every pushed result is durable or discarded. */
-  readonly flush: () => Promise<void>;
-}
-
 export interface RecorderOptions {
   readonly write: (results: readonly Result[]) => Promise<void>;
   readonly onRecorded: (results: readonly Result[]) => void;
@@ -22,7 +14,7 @@ export interface RecorderOptions {
 }
 
 /** Records results in batches, one at a time, and logs them. Retries while the database is unavailable. */
-export const createRecorder = (options: RecorderOptions): Recorder => {
+export const createRecorder = (options: RecorderOptions) => {
   const { onRecorded, gatherMs = 50, enough = 32, maxBatch = 500 } = options;
   let waiting: Result[] = [];
   let waitingSince = 0;
@@ -58,15 +50,17 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     flushed = [];
   };
   return {
-    push: (result) => {
+    push: (result: Result) => {
       if (waiting.length === 0) waitingSince = performance.now();
       waiting.push(result);
       if (waiting.length === enough) endGathering();
       if (!isRunning) void run();
     },
+    /** How many results are not durable yet. */
     pending: () => waiting.length + writing,
+    /** Resolves once every pushed result is durable or discarded. */
     flush: () =>
-      new Promise((done) => {
+      new Promise<void>((done) => {
         if (isRunning) flushed.push(done);
         else done();
       }),
