@@ -1,13 +1,7 @@
 import { testDatabase } from '@cpg/platform/postgres';
-import {
-  type EventStoreDBClient,
-  persistentSubscriptionToAllSettingsFromDefaults,
-  persistentSubscriptionToStreamSettingsFromDefaults,
-} from '@eventstore/db-client';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
 import { collect, connect, counted, newStream, numbersIn, type TestDatabase } from './testing/jest-store.ts';
-
-const NOT_SUPPORTED = /UNIMPLEMENTED: the embedded event store does not support persistent subscriptions/;
 
 let database: TestDatabase;
 let server: Awaited<ReturnType<typeof startEventStore>>;
@@ -21,28 +15,6 @@ afterAll(async () => {
   await client.dispose();
   await server.stop();
   await database.drop();
-});
-
-const toStream = persistentSubscriptionToStreamSettingsFromDefaults();
-const toAll = persistentSubscriptionToAllSettingsFromDefaults();
-
-test.each<[string, () => Promise<unknown>]>([
-  ['create, to a stream', () => client.createPersistentSubscriptionToStream('s', 'g', toStream)],
-  ['create, to $all', () => client.createPersistentSubscriptionToAll('g', toAll)],
-  ['update, to a stream', () => client.updatePersistentSubscriptionToStream('s', 'g', toStream)],
-  ['update, to $all', () => client.updatePersistentSubscriptionToAll('g', toAll)],
-  ['delete, to a stream', () => client.deletePersistentSubscriptionToStream('s', 'g')],
-  ['delete, to $all', () => client.deletePersistentSubscriptionToAll('g')],
-  ['info, to a stream', () => client.getPersistentSubscriptionToStreamInfo('s', 'g')],
-  ['info, to $all', () => client.getPersistentSubscriptionToAllInfo('g')],
-  ['replay of parked messages', () => client.replayParkedMessagesToStream('s', 'g')],
-  ['list of all', () => client.listAllPersistentSubscriptions()],
-  ['list of one stream', () => client.listPersistentSubscriptionsToStream('s')],
-  ['restart of the subsystem', () => client.restartPersistentSubscriptionSubsystem()],
-  ['subscription to a stream', () => collect(client.subscribeToPersistentSubscriptionToStream('s', 'g'))],
-  ['subscription to $all', () => collect(client.subscribeToPersistentSubscriptionToAll('g'))],
-])('refuses calls to persistent subscriptions with a reason: %s', async (_, call) => {
-  await expect(call()).rejects.toThrow(NOT_SUPPORTED);
 });
 
 test.each<[string, (stream: string) => AsyncIterable<unknown>]>([

@@ -1,7 +1,5 @@
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossipPb from '@eventstore/db-client/generated/gossip_pb.js';
-import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
-import type { IPersistentSubscriptionsServer } from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import featuresPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
@@ -9,7 +7,6 @@ import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { Server, ServiceDefinition } from '@grpc/grpc-js';
 import { ticksOf } from '../events.ts';
-import { unsupported } from '../refusals.ts';
 import type { Store } from '../store.ts';
 import { append, softDelete, tombstone } from './append.ts';
 import { batchAppend } from './batch-append.ts';
@@ -17,7 +14,6 @@ import type { CallHandlers } from './call-handlers.ts';
 import { read } from './read.ts';
 
 const { StreamsService } = streamsGrpc;
-const { PersistentSubscriptionsService } = persistentGrpc;
 const { GossipService } = gossipGrpc;
 const { ServerFeaturesService } = featuresGrpc;
 
@@ -39,11 +35,10 @@ export const addServices = (server: Server, services: Services): void => {
     delete: handlers.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
     tombstone: handlers.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
   });
-  server.addService(PersistentSubscriptionsService, persistentSubscriptionHandlers(handlers));
   server.addService(GossipService, { read: handlers.unary(async () => clusterOf(node(), now())) });
   server.addService(ServerFeaturesService, {
     getSupportedMethods: handlers.unary(async () =>
-      supportedMethods([StreamsService, PersistentSubscriptionsService, GossipService, ServerFeaturesService]),
+      supportedMethods([StreamsService, GossipService, ServerFeaturesService]),
     ),
   });
 };
@@ -54,12 +49,6 @@ const SERVER_VERSION = '24.2.0';
 const FEATURES: Record<string, readonly string[]> = {
   'event_store.client.streams.streams/read': ['position', 'events'],
 };
-// Listed although every call is refused: for an unlisted method the client falls back to HTTP, or reports that the
-// server version does not support it.
-const PERSISTENT_SUBSCRIPTIONS = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
-
-const featuresOf = (service: string, name: string): readonly string[] =>
-  service === PERSISTENT_SUBSCRIPTIONS ? ['stream', 'all'] : (FEATURES[`${service}/${name}`] ?? []);
 
 /** Lists every method of `services` as supported. */
 const supportedMethods = (services: readonly ServiceDefinition[]): featuresPb.SupportedMethods => {
@@ -70,7 +59,7 @@ const supportedMethods = (services: readonly ServiceDefinition[]): featuresPb.Su
     const method = new featuresPb.SupportedMethod();
     method.setServiceName(service);
     method.setMethodName(name);
-    method.setFeaturesList([...featuresOf(service, name)]);
+    method.setFeaturesList([...(FEATURES[`${service}/${name}`] ?? [])]);
     supported.addMethods(method);
   }
   return supported;
@@ -99,21 +88,3 @@ const clusterOf = ({ id, host, port }: Node, nowMs: number): gossipPb.ClusterInf
   cluster.addMembers(member);
   return cluster;
 };
-
-const refuse = (): Promise<never> =>
-  Promise.reject(
-    unsupported('the embedded event store does not support persistent subscriptions: use a catch-up subscription'),
-  );
-
-/** Handlers that refuse every call with UNIMPLEMENTED and a reason. Without this service the client would fall back to
- *  HTTP, or report that the server version is too old (features.ts). */
-const persistentSubscriptionHandlers = (handlers: CallHandlers): IPersistentSubscriptionsServer => ({
-  create: handlers.unary(refuse),
-  update: handlers.unary(refuse),
-  delete: handlers.unary(refuse),
-  read: handlers.bidirectional(refuse),
-  getInfo: handlers.unary(refuse),
-  replayParked: handlers.unary(refuse),
-  list: handlers.unary(refuse),
-  restartSubsystem: handlers.unary(refuse),
-});

@@ -1,20 +1,12 @@
-import { type Broker, NODE_ID } from '../broker.ts';
+import type { Broker } from '../broker.ts';
 import { errorCode, type ErrorCode, errorCodeOf, KafkaError, type StorageUnavailable } from '../errors.ts';
 import { type ConfigEntry, describeTopicConfig, parseTopicConfig } from '../storage/topic-config.ts';
 import type { Api } from './api.ts';
 
-interface Setting {
-  readonly name: string;
-  readonly value: string;
-  readonly isDefault: boolean;
-  readonly readOnly: boolean;
-}
-
 const TOPIC = 2;
-const BROKER = 4;
-const SOURCE = { topic: 1, broker: 4, default: 5 };
+const SOURCE = { topic: 1, default: 5 };
 
-/** The supported settings of topics and of the broker. */
+/** The supported settings of topics. */
 export const describeConfigs: Api = {
   key: 32,
   name: 'DescribeConfigs',
@@ -39,7 +31,7 @@ export const describeConfigs: Api = {
         response.array(settings, (setting) => {
           response.string(setting.name).string(setting.value).boolean(setting.readOnly);
           if (version === 0) response.boolean(setting.isDefault);
-          else response.int8(setting.isDefault ? SOURCE.default : type === TOPIC ? SOURCE.topic : SOURCE.broker);
+          else response.int8(setting.isDefault ? SOURCE.default : SOURCE.topic);
           response.boolean(false); // sensitive
           if (version >= 1) response.array([], () => {}); // synonyms
         });
@@ -49,37 +41,16 @@ export const describeConfigs: Api = {
 };
 
 /** `names` selects settings; null selects all. */
-const describe = (broker: Broker, type: number, name: string, names: readonly string[] | null) => {
-  const settings =
-    type === TOPIC
-      ? topicSettings(broker, name)
-      : type === BROKER && name === String(NODE_ID)
-        ? brokerSettings(broker)
-        : null;
-  if (settings) {
-    const selected = settings.filter((setting) => names === null || names.includes(setting.name));
-    return { error: errorCode.none, message: null, settings: selected };
-  }
-  const error = type === TOPIC ? errorCode.unknownTopicOrPartition : errorCode.invalidRequest;
-  return { error, message: `${type === TOPIC ? 'topic' : 'broker'} ${name} does not exist`, settings: [] };
-};
-
-const topicSettings = ({ catalogue, settings }: Broker, name: string): Setting[] | null => {
+const describe = ({ catalogue, settings }: Broker, type: number, name: string, names: readonly string[] | null) => {
+  if (type !== TOPIC)
+    return { error: errorCode.invalidRequest, message: 'only topics have settings to read', settings: [] };
   const topic = catalogue.topic(name);
-  return topic ? describeTopicConfig({ ...settings.topicDefaults, ...topic.config }, topic.config) : null;
+  if (!topic)
+    return { error: errorCode.unknownTopicOrPartition, message: `topic ${name} does not exist`, settings: [] };
+  const all = describeTopicConfig({ ...settings.topicDefaults, ...topic.config }, topic.config);
+  const selected = all.filter((setting) => names === null || names.includes(setting.name));
+  return { error: errorCode.none, message: null, settings: selected };
 };
-
-const brokerSettings = ({ settings: { topicDefaults, ...settings } }: Broker): Setting[] =>
-  Object.entries({
-    'auto.create.topics.enable': settings.autoCreateTopics,
-    'num.partitions': settings.defaultPartitions,
-    'message.max.bytes': topicDefaults['max.message.bytes'],
-    'log.retention.ms': topicDefaults['retention.ms'],
-    'log.retention.bytes': topicDefaults['retention.bytes'],
-    'group.min.session.timeout.ms': settings.minSessionTimeoutMs,
-    'group.max.session.timeout.ms': settings.maxSessionTimeoutMs,
-    'socket.request.max.bytes': settings.maxRequestBytes,
-  }).map(([name, value]) => ({ name, value: String(value), isDefault: false, readOnly: true }));
 
 /** Replaces the settings of topics: a setting that is not named returns to its default. */
 export const alterConfigs: Api = {
