@@ -75,3 +75,14 @@ export const errorCodeOf = (error: unknown, unavailable: ErrorCode): ErrorCode =
   if (error instanceof StorageUnavailable) return unavailable;
   throw error;
 };
+
+/** The result of `work` and no error, or `refused` and the error code of a refusal. `unavailable` as for `errorCodeOf`. */
+export const settle = <T>(
+  work: Promise<T>,
+  unavailable: ErrorCode,
+  refused: T,
+): Promise<{ readonly error: ErrorCode; readonly result: T }> =>
+  work.then(
+    (result) => ({ error: errorCode.none, result }),
+    (error: unknown) => ({ error: errorCodeOf(error, unavailable), result: refused }),
+  );

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import { errorCode, settle } from '../errors.ts';
 import type { Api } from './api.ts';
 
 /** The client did not ask for its authorized operations. */
@@ -12,16 +12,8 @@ export const describeGroups: Api = {
   handle: async ({ reader, version }, { groups }) => {
     const ids = reader.array(reader.string);
     if (version >= 3) reader.boolean(); // include authorized operations
-    const { error, stored } = await groups.listGroups().then(
-      (all) => ({
-        error: errorCode.none as ErrorCode,
-        stored: new Map(all.map(({ id, protocolType }) => [id, protocolType])),
-      }),
-      (away: unknown) => ({
-        error: errorCodeOf(away, errorCode.coordinatorNotAvailable),
-        stored: new Map<string, string>(),
-      }),
-    );
+    const { error, result } = await settle(groups.listGroups(), errorCode.coordinatorNotAvailable, []);
+    const stored = new Map(result.map((group) => [group.id, group.protocolType]));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.array(ids, (id) => {
@@ -52,10 +44,7 @@ export const listGroups: Api = {
   min: 0,
   max: 2,
   handle: async ({ version }, { groups }) => {
-    const { error, all } = await groups.listGroups().then(
-      (found) => ({ error: errorCode.none as ErrorCode, all: found }),
-      (failure: unknown) => ({ error: errorCodeOf(failure, errorCode.coordinatorNotAvailable), all: [] }),
-    );
+    const { error, result: all } = await settle(groups.listGroups(), errorCode.coordinatorNotAvailable, []);
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.int16(error).array(all, ({ id, protocolType }) => response.string(id).string(protocolType));
@@ -72,12 +61,10 @@ export const deleteGroups: Api = {
   handle: async ({ reader }, { groups }) => {
     const ids = reader.array(reader.string);
     const outcomes = await Promise.all(
-      ids.map((id) =>
-        groups.deleteGroup(id).then(
-          () => ({ id, error: errorCode.none as ErrorCode }),
-          (error: unknown) => ({ id, error: errorCodeOf(error, errorCode.coordinatorNotAvailable) }),
-        ),
-      ),
+      ids.map(async (id) => ({
+        id,
+        ...(await settle(groups.deleteGroup(id), errorCode.coordinatorNotAvailable, undefined)),
+      })),
     );
     return (response) => {
       response.int32(0); // throttle time

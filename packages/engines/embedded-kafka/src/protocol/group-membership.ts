@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCode, errorCodeOf, StorageUnavailable } from '../errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf, settle, StorageUnavailable } from '../errors.ts';
 import { MemberIdRequired } from '../groups/members.ts';
 import type { Api, ApiRequest } from './api.ts';
 
@@ -77,16 +77,12 @@ export const syncGroup: Api = {
     const memberId = reader.string();
     const instanceId = version >= STATIC_MEMBERS_FROM ? reader.nullableString() : null;
     const assignments = new Map(reader.array(() => [reader.string(), Buffer.from(reader.bytes())] as const));
-    const { error, assignment } = await unlessAborted(
-      groups.sync(groupId, { generation, memberId, instanceId }, assignments),
-      signal,
-    ).then(
-      (result) => ({ error: errorCode.none as ErrorCode, assignment: result }),
-      (refusal: unknown) => ({ error: groupErrorOf(refusal), assignment: Buffer.alloc(0) }),
-    );
+    const synced = groups.sync(groupId, { generation, memberId, instanceId }, assignments);
+    const none: Buffer = Buffer.alloc(0);
+    const { error, result } = await settle(unlessAborted(synced, signal), errorCode.coordinatorNotAvailable, none);
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
-      response.int16(error).bytes(assignment);
+      response.int16(error).bytes(result);
     };
   },
 };

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import { type ErrorCode, errorCode, settle } from '../errors.ts';
 import type { CommittedOffset } from '../storage/offset-store.ts';
 import type { Api } from './api.ts';
 
@@ -34,10 +34,8 @@ export const offsetCommit: Api = {
         else errors.set(commit, error);
       }
     }
-    const error = await groups.commitOffsets(groupId, { generation, memberId, instanceId }, offsets).then(
-      (): ErrorCode => errorCode.none,
-      (refused: unknown) => errorCodeOf(refused, errorCode.coordinatorNotAvailable),
-    );
+    const committing = groups.commitOffsets(groupId, { generation, memberId, instanceId }, offsets);
+    const { error } = await settle(committing, errorCode.coordinatorNotAvailable, undefined);
     return (response) => {
       if (version >= 3) response.int32(0); // throttle time
       response.array(topics, ({ topic, partitions }) => {
@@ -67,10 +65,8 @@ export const offsetFetch: Api = {
   handle: async ({ reader, version }, { groups }) => {
     const groupId = reader.string();
     const requested = reader.nullableArray(() => ({ topic: reader.string(), partitions: reader.array(reader.int32) }));
-    const { error, committed } = await groups.committedOffsets(groupId).then(
-      (found) => ({ error: errorCode.none as ErrorCode, committed: found }),
-      (failure: unknown) => ({ error: errorCodeOf(failure, errorCode.coordinatorNotAvailable), committed: [] }),
-    );
+    const reading = groups.committedOffsets(groupId);
+    const { error, result: committed } = await settle(reading, errorCode.coordinatorNotAvailable, []);
     const offsetOf = (topic: string, partition: number) =>
       committed.find((offset) => offset.topic === topic && offset.partition === partition) ?? {
         ...NO_OFFSET,

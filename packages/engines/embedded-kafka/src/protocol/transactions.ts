@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf, settle } from '../errors.ts';
 import type { ProducerIdentity, TransactionPartition } from '../storage/transaction.ts';
 import type { Api, ApiRequest } from './api.ts';
 
@@ -86,17 +86,11 @@ export const initProducerId: Api = {
       transactionalId === null
         ? { producerId: await transactions.newProducerId(), epoch: 0 }
         : transactions.initProducer(transactionalId, timeoutMs);
-    const { error, producerId, epoch } = await init().then(
-      (producer) => ({ error: errorCode.none as ErrorCode, ...producer }),
-      (refused: unknown) => ({
-        error: errorCodeOf(refused, errorCode.coordinatorLoadInProgress),
-        producerId: -1,
-        epoch: -1,
-      }),
-    );
+    const none = { producerId: -1, epoch: -1 };
+    const { error, result } = await settle(init(), errorCode.coordinatorLoadInProgress, none);
     return (response) => {
       response.int32(0); // throttle time
-      response.int16(error).int64(producerId).int16(epoch);
+      response.int16(error).int64(result.producerId).int16(result.epoch);
     };
   },
 };
