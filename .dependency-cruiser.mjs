@@ -45,6 +45,52 @@ export default {
       to: { path: '^packages/(assets|operations)/' },
     },
     {
+      name: 'platform-rooms',
+      comment: 'The rest of platform needs neither PostgreSQL nor Kafka.',
+      severity: 'error',
+      from: { path: '^packages/platform/src/(?!postgres/|kafka/|index)', pathNot: TESTS },
+      to: { path: '^packages/platform/src/(postgres|kafka)/' },
+    },
+    {
+      name: 'platform-settings-first',
+      comment: 'Settings are read before anything else starts.',
+      severity: 'error',
+      from: { path: '^packages/platform/src/config/', pathNot: TESTS },
+      to: { path: '^packages/platform/src/(?!config/|network/)' },
+    },
+    {
+      name: 'kafka-and-postgres-are-apart',
+      comment: 'A service may use one of them alone.',
+      severity: 'error',
+      from: { path: '^packages/platform/src/(postgres|kafka)/', pathNot: TESTS },
+      to: { path: '^packages/platform/src/(postgres|kafka)/', pathNot: '^packages/platform/src/$1/' },
+    },
+    {
+      name: 'event-sourcing-rooms',
+      comment: 'followers -> subscriptions -> store, and aggregate -> store.',
+      severity: 'error',
+      from: { path: '^packages/event-sourcing/src/(store|aggregate|subscriptions)/', pathNot: TESTS },
+      to: {
+        path: '^packages/event-sourcing/src/(aggregate|subscriptions|followers)/',
+        pathNot: '^packages/event-sourcing/src/$1/',
+      },
+    },
+    {
+      name: 'operations-rooms',
+      comment:
+        'commands -> reconcile -> service -> read-models. Read models are rebuilt and compared without the rest.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/read-models/', pathNot: TESTS },
+      to: { path: '^packages/operations/src/(?!read-models/)' },
+    },
+    {
+      name: 'operations-services-run-alone',
+      comment: 'Services run without the commands of operators.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/(service|reconcile)/', pathNot: TESTS },
+      to: { path: '^packages/operations/src/(commands|reconcile)/', pathNot: '^packages/operations/src/$1/' },
+    },
+    {
       name: 'engines-are-not-the-product',
       comment: 'Services and their libraries speak to engines by address. Only tests and tools start them.',
       severity: 'error',

@@ -50,7 +50,7 @@ export {
   type StartupTasks,
   waitForStartGate,
 } from './start/startup.ts';
-export { describeIssue, validationDetails } from './http/validation-messages.ts';
+export { describeIssue, validationDetails } from './config/validation-messages.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './http/time-limits.ts';

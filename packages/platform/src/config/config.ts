@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
-import { describeIssue, validationDetails } from '../http/validation-messages.ts';
+import { describeIssue, validationDetails } from './validation-messages.ts';
 import { isAddressOrCidr } from '../network/addresses.ts';
 import { DatabaseUrl, EventStoreUrl, PrivateHosts, unencryptedConnections } from './connection-urls.ts';
 import { guessableSecrets, readSecretFiles, SecretList, sharedSecrets } from './secrets.ts';

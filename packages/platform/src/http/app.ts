@@ -14,7 +14,7 @@ import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log/logger.ts';
 import { keepDeadlines, limitBodyTime, limitResponseTime } from './time-limits.ts';
 import type { Outages } from '../outages/outages.ts';
-import { describeIssue, validationDetails } from './validation-messages.ts';
+import { describeIssue, validationDetails } from '../config/validation-messages.ts';
 
 /** Limit for calls between services. They carry a client's body plus the fields that the gateway adds. */
 export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
