@@ -46,7 +46,7 @@ export { type StoreWatch, watchConnection, watchStore } from './subscriptions/st
 export { append, appendOne, deletedStream, endOf, guardAppends, tombstone } from './store/append.ts';
 export {
   AnyEvent,
-  chainEvents,
+  linkEvents,
   type DomainEvent,
   eventHash,
   eventIdOf,
@@ -59,7 +59,7 @@ export {
   positionOf,
   type Recorded,
 } from './store/recorded.ts';
-export { type ChainVerification, verifyChains } from './store/hash-chain.ts';
+export { type HashChainVerification, verifyHashChains } from './store/hash-chain.ts';
 export { connectEventStore } from './store/connect.ts';
 export { eventStoreClock } from './store/event-store-clock.ts';
 export {
@@ -72,7 +72,7 @@ export {
 } from './aggregate/state-at.ts';
 export { type FlushTiming, runSubscription } from './store/subscription.ts';
 export { type FoldedStream, foldedStream, type ProposedEvent } from './aggregate/folded-stream.ts';
-export { endOfLog, readLog, type ReadLogOptions, type Standing, standingOf } from './store/log.ts';
+export { endOfLog, readLog, type ReadLogOptions, type PositionStatus, checkPosition } from './store/log.ts';
 export { explainEventStore, openEventStore } from './store/open.ts';
 export { eventsOf, firstEvent, isDeletedStream, lastEvent, rawEventsOf, readStream } from './store/stream.ts';
 export { asUnavailable, EVENT_STORE, UnreadableEventError } from './store/errors.ts';

@@ -5,7 +5,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import type { Decider } from '../decider.ts';
 import { append } from '../store/append.ts';
-import { chainEvents, type DomainEvent, genesisHash, type Idempotency, type Recorded } from '../store/recorded.ts';
+import { linkEvents, type DomainEvent, genesisHash, type Idempotency, type Recorded } from '../store/recorded.ts';
 import { eachEvent } from '../store/stream.ts';
 import { estimateBytes, evolveRecorded, type RecentEvents, streamCache } from './state-at.ts';
 
@@ -173,10 +173,10 @@ const eventMaker =
     stream: string,
     before: CachedStream<State>,
     context: CallContext,
-    chaining: Parameters<typeof chainEvents>[4],
+    chaining: Parameters<typeof linkEvents>[4],
   ) => {
     for (const event of decided) newEvent.parse(event);
-    const events = chainEvents(decided, stream, before, context, chaining);
+    const events = linkEvents(decided, stream, before, context, chaining);
     // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
     const states = statesAfter(decider, before.state, decided);
     const { revision, metadata } = events.at(-1)!;

@@ -3,7 +3,7 @@ import { type CallContext, refuseAfterDeadline } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { append, deletedStream, endOf, type StreamEnd } from '../store/append.ts';
-import { chainEvents, type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
+import { linkEvents, type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 
 /** An event to append. `secret` goes to its metadata. */
@@ -86,8 +86,8 @@ export const foldedStream = <State, E extends DomainEvent>({
         if (proposed.length === 0) return state;
         const end: StreamEnd = last ?? endOf(stream, null);
         const decided = proposed.map(({ event }) => event);
-        const chained = chainEvents(decided, stream, end, context, { causationId: context.requestId });
-        const events = chained.map((event, n) => withSecret(event, proposed[n]!.secret));
+        const linked = linkEvents(decided, stream, end, context, { causationId: context.requestId });
+        const events = linked.map((event, n) => withSecret(event, proposed[n]!.secret));
         if (attempt === 1) refuseAfterDeadline(context);
         const result = await append(client, stream, events, end.revision);
         if (result === 'deleted') throw deletedStream(stream);

@@ -2,7 +2,7 @@ import { AppError } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { asUnavailable, UnreadableEventError } from '../store/errors.ts';
-import { readLog, type ReadLogOptions, standingOf } from '../store/log.ts';
+import { readLog, type ReadLogOptions, checkPosition } from '../store/log.ts';
 import type { LogPosition } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 import { readCheckpoints } from '../subscriptions/known-store.ts';
@@ -157,8 +157,8 @@ export const followLog = ({
   /** The log of a restored event store may have other events up to a position. */
   const isStillThere = async (position: LogPosition | null): Promise<boolean> => {
     if (!position) return true;
-    const { standing } = await standingOf(client, position);
-    return standing === 'present' || standing === 'removed';
+    const { status } = await checkPosition(client, position);
+    return status === 'present' || status === 'removed';
   };
   const handle = async (entries: readonly AllStreamResolvedEvent[]): Promise<void> => {
     for (const entry of entries) {

@@ -7,7 +7,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { asUnavailable, EVENT_STORE } from './errors.ts';
-import { chainEvents, type DomainEvent, eventUuid, genesisHash, type Recorded } from './recorded.ts';
+import { linkEvents, type DomainEvent, eventUuid, genesisHash, type Recorded } from './recorded.ts';
 
 /** Errors of the client before it has a connection. */
 const NOT_CONNECTED = /No connection established|Failed to discover/;
@@ -110,7 +110,7 @@ export const appendOne = async (
   actor: string,
 ): Promise<StreamEnd | null> => {
   const context = newContext(actor, newId('event'));
-  const events = chainEvents([event], stream, end, context, { causationId: context.requestId });
+  const events = linkEvents([event], stream, end, context, { causationId: context.requestId });
   const result = await append(client, stream, events, end.revision);
   if (result === 'deleted') throw deletedStream(stream);
   return result === 'conflict' ? null : endOf(stream, events[0]!);

@@ -2,7 +2,7 @@ import { startEventStore } from '@cpg/embedded-eventstore';
 import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
 import { createLogger, newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { verifyChains } from './hash-chain.ts';
+import { verifyHashChains } from './hash-chain.ts';
 import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash, type LogPosition } from './recorded.ts';
 import { append, tombstone } from './append.ts';
@@ -48,7 +48,7 @@ const extend = (stream: string, { from, to }: { from: number; to: number }) => {
   return append(client, stream, events.slice(from), from - 1);
 };
 
-const verify = (...prefixes: string[]) => verifyChains(client, { prefixes, signal: new AbortController().signal });
+const verify = (...prefixes: string[]) => verifyHashChains(client, { prefixes, signal: new AbortController().signal });
 const rewrite = (stream: string, revision: number, column: 'data' | 'metadata', from: string, to: string) =>
   database.query(
     `update eventstore.event set ${column} = convert_to(replace(convert_from(${column}, 'utf8'), $3, $4), 'utf8')
@@ -111,16 +111,16 @@ test('verifies more streams than the cache can hold', async () => {
   const streams = [await chain(1), await chain(1), await chain(1)];
   for (const stream of streams) await extend(stream, { from: 1, to: 2 });
   const options = { prefixes: streams, signal: new AbortController().signal, cachedStreams: 1 };
-  expect(await verifyChains(client, options)).toMatchObject({ events: 6, faults: 0 });
+  expect(await verifyHashChains(client, options)).toMatchObject({ events: 6, faults: 0 });
   await database.query('delete from eventstore.event where stream = $1 and revision = 0', [streams[0]]);
-  expect(await verifyChains(client, options)).toMatchObject({
+  expect(await verifyHashChains(client, options)).toMatchObject({
     shown: [{ stream: streams[0], revision: 1, fault: 'the preceding event 0 is missing' }],
   });
 });
 
 describe('since a position', () => {
   const verifySince = async (since: LogPosition | null, streams: string[], cachedStreams?: number) =>
-    verifyChains(client, { prefixes: streams, since, signal: new AbortController().signal, cachedStreams });
+    verifyHashChains(client, { prefixes: streams, since, signal: new AbortController().signal, cachedStreams });
 
   test('verifies the streams that changed, each from its first event, and no others', async () => {
     const [quiet, changed] = [await chain(3), await chain(3)];

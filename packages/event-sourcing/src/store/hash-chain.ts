@@ -21,7 +21,7 @@ const genesisOf = (stream: string): Link => ({ revision: -1, hash: genesisHash(s
 
 /** The fault of an event that follows `previous` on its stream, or null. With `previous` null only the event's own hash
  *  is checked: its predecessor is unreadable. */
-const chainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
+const hashChainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
   if (previous && revision !== previous.revision + 1) return `the preceding event ${previous.revision + 1} is missing`;
   if (previous && metadata.previousHash !== previous.hash)
     return 'its previous hash does not match the preceding event';
@@ -40,26 +40,26 @@ const recordedIn = (resolved: ResolvedEvent): Recorded<AnyEvent> | null => {
   }
 };
 
-interface ChainFault {
+interface HashChainFault {
   readonly stream: string;
   readonly revision: number;
   readonly fault: string;
 }
 
-export interface ChainVerification {
+export interface HashChainVerification {
   /** How many events the log has, without those up to `since`. */
   readonly events: number;
   /** How many events have a fault. */
   readonly faults: number;
   /** At most `MAX_FAULTS_SHOWN` of them. */
-  readonly shown: readonly ChainFault[];
+  readonly shown: readonly HashChainFault[];
   /** The position in the log up to which this is true. */
   readonly position: LogPosition | null;
 }
 
 const MAX_FAULTS_SHOWN = 50;
 
-export interface ChainsOptions {
+export interface HashChainsOptions {
   readonly prefixes: readonly string[];
   /** Verifies only the streams with an event after this position, each from its first event. Default: all. */
   readonly since?: LogPosition | null;
@@ -70,18 +70,18 @@ export interface ChainsOptions {
 
 /** Verifies the hash chains of streams with these name prefixes in one pass over the log. Memory is bounded: on a
  *  cache miss the preceding event is read from its stream. */
-export const verifyChains = async (
+export const verifyHashChains = async (
   client: EventStoreDBClient,
-  { prefixes, since = null, signal, cachedStreams = 20_000 }: ChainsOptions,
-): Promise<ChainVerification> => {
-  const shown: ChainFault[] = [];
+  { prefixes, since = null, signal, cachedStreams = 20_000 }: HashChainsOptions,
+): Promise<HashChainVerification> => {
+  const shown: HashChainFault[] = [];
   let events = 0;
   let faults = 0;
-  const report = (fault: ChainFault) => {
+  const report = (fault: HashChainFault) => {
     faults += 1;
     if (shown.length < MAX_FAULTS_SHOWN) shown.push(fault);
   };
-  const check = chainChecker(client, { cachedStreams, checksEarlier: since !== null, report });
+  const check = hashChainChecker(client, { cachedStreams, checksEarlier: since !== null, report });
   const handle = async (batch: readonly AllStreamResolvedEvent[]) => {
     for (const resolved of batch) {
       if (since && isAt(resolved, since)) continue;
@@ -102,21 +102,21 @@ interface CheckerOptions {
   readonly cachedStreams: number;
   /** Whether the events before the first one of a stream are checked too. */
   readonly checksEarlier: boolean;
-  readonly report: (fault: ChainFault) => void;
+  readonly report: (fault: HashChainFault) => void;
 }
 
 /** Checks events in log order, each against the event before it on its stream. */
-const chainChecker = (client: EventStoreDBClient, { cachedStreams, checksEarlier, report }: CheckerOptions) => {
+const hashChainChecker = (client: EventStoreDBClient, { cachedStreams, checksEarlier, report }: CheckerOptions) => {
   const heads = new LRUCache<string, Link>({ max: cachedStreams });
   // A stream that left the cache is read again.
   const reportedEarlier = new Set<string>();
 
-  const faultOf = (resolved: ResolvedEvent, previous: Link | null): ChainFault | null => {
+  const faultOf = (resolved: ResolvedEvent, previous: Link | null): HashChainFault | null => {
     const { streamId: stream, revision } = resolved.event!;
     const recorded = recordedIn(resolved);
     if (recorded) heads.set(stream, linkOf(recorded));
     else heads.delete(stream);
-    const fault = recorded ? chainFault(recorded, previous) : 'it is not a valid event';
+    const fault = recorded ? hashChainFault(recorded, previous) : 'it is not a valid event';
     return fault === null ? null : { stream, revision: Number(revision), fault };
   };
 

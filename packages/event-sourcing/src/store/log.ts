@@ -72,23 +72,23 @@ const ENTRY_TIMEOUT_MS = 5_000;
 
 /** What the log has at a position: `present`: its event; `removed`: its stream was deleted since, which removes its
  *  events; `missing`: another event, or none; `beyond-end`: the log ends before the position. */
-export type Standing = 'present' | 'removed' | 'missing' | 'beyond-end';
+export type PositionStatus = 'present' | 'removed' | 'missing' | 'beyond-end';
 
 /** Compares the log with a position at which an event was read. Resolves to the entry too if it is there. Without the
  *  event's id, any event at the position is taken for it, and a missing one for one that was deleted. */
-export const standingOf = async (
+export const checkPosition = async (
   client: EventStoreDBClient,
   position: LogPosition,
-): Promise<{ standing: Standing; entry?: AllStreamResolvedEvent }> => {
+): Promise<{ status: PositionStatus; entry?: AllStreamResolvedEvent }> => {
   const { commit, prepare, event } = position;
   const next = await entryFrom(client, { commit: BigInt(commit), prepare: BigInt(prepare) });
   if (next && next !== 'invalid' && isEventAt(next, position)) {
-    if (!event || event.id === next.event!.id) return { standing: 'present', entry: next };
-    return { standing: 'missing' };
+    if (!event || event.id === next.event!.id) return { status: 'present', entry: next };
+    return { status: 'missing' };
   }
-  if (next === null) return { standing: 'beyond-end' };
-  if (!event) return { standing: next === 'invalid' ? 'missing' : 'removed' };
-  return { standing: (await isDeletedStream(client, event.stream)) ? 'removed' : 'missing' };
+  if (next === null) return { status: 'beyond-end' };
+  if (!event) return { status: next === 'invalid' ? 'missing' : 'removed' };
+  return { status: (await isDeletedStream(client, event.stream)) ? 'removed' : 'missing' };
 };
 
 const isEventAt = ({ event }: AllStreamResolvedEvent, { commit, prepare }: LogPosition): boolean =>

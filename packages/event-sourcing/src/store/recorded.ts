@@ -111,7 +111,7 @@ const canonicalJson = (value: unknown): string | undefined => serialize(value);
 
 /** Adds ids, revisions and metadata, with each event's hash chained to the one before it. `idempotency` goes to the
  *  first event. */
-export const chainEvents = <E extends DomainEvent>(
+export const linkEvents = <E extends DomainEvent>(
   events: readonly E[],
   stream: string,
   { revision, hash }: { readonly revision: number; readonly hash: string },

@@ -4,7 +4,7 @@ import type { Queryable } from '@cpg/platform/postgres';
 import { type EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
 import { append } from '../store/append.ts';
 import { asUnavailable } from '../store/errors.ts';
-import { standingOf } from '../store/log.ts';
+import { checkPosition } from '../store/log.ts';
 import { eventHash, genesisHash, type LogPosition } from '../store/recorded.ts';
 import { eventBefore, readStream } from '../store/stream.ts';
 
@@ -76,11 +76,11 @@ export const verified = async (
     throw unknown(`${found}, but the checkpoints of schema ${schema} belong to ${storeId}`, 'correct the address');
   }
   if (!position) return null;
-  const { standing, entry } = await standingOf(client, position);
+  const { status, entry } = await checkPosition(client, position);
   const where = `checkpoint ${schema}.${name} (position ${position.commit})`;
-  if (standing === 'beyond-end')
+  if (status === 'beyond-end')
     throw unknown(`ends before ${where}, so it was restored from an older backup`, 'restore a newer one');
-  if (standing === 'missing') {
+  if (status === 'missing') {
     const event = position.event ? `event ${position.event.id} of ${position.event.stream}` : 'an event';
     throw unknown(`does not have ${event} at ${where}, so it is older or another one`, 'correct the address');
   }

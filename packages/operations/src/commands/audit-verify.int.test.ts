@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { append, chainEvents, connectEventStore, endOf, type LogPosition } from '@cpg/event-sourcing';
+import { append, linkEvents, connectEventStore, endOf, type LogPosition } from '@cpg/event-sourcing';
 import { testDatabase } from '@cpg/platform/postgres';
 import { newContext } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -29,7 +29,7 @@ const startStore = async () => {
 const write = (client: EventStoreDBClient, stream: string) => {
   const event = { type: 'Counted', data: { at: '2026-01-31T12:00:00.000Z' } };
   const context = newContext('service:test');
-  const chained = chainEvents([event], stream, endOf(stream, null), context, { causationId: context.requestId });
+  const chained = linkEvents([event], stream, endOf(stream, null), context, { causationId: context.requestId });
   return append(client, stream, chained, -1);
 };
 

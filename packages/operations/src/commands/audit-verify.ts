@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { wallClock } from '@cpg/platform';
-import { type LogPosition, standingOf, verifyChains } from '@cpg/event-sourcing';
+import { type LogPosition, checkPosition, verifyHashChains } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { ProjectionError } from '../read-models/shadow-tables.ts';
-import { chainReport } from '../read-models/verify.ts';
+import { hashChainReport } from '../read-models/verify.ts';
 
 /** A further check. With `since`, it checks only what was recorded after that position. */
 export type VerifyMore = (options: {
@@ -37,8 +37,8 @@ export const runAuditVerify = async (args: readonly string[], options: AuditVeri
   const checkpoint = file === undefined ? null : (readCheckpoints(file)[service] ?? null);
   const since = checkpoint?.position ?? null;
   if (since) {
-    const { standing } = await standingOf(client, since);
-    if (standing === 'missing' || standing === 'beyond-end')
+    const { status } = await checkPosition(client, since);
+    if (status === 'missing' || status === 'beyond-end')
       throw new ProjectionError(
         `the event store does not have the event at which ${file} ends: it is another event store, or an older one. ` +
           'Find out why, then verify all of it with a new file',
@@ -46,8 +46,8 @@ export const runAuditVerify = async (args: readonly string[], options: AuditVeri
   }
   if (checkpoint) print(`${service}: streams that changed since ${checkpoint.verified_at}`);
   const verifiedAt = wallClock().toISOString();
-  const chains = await verifyChains(client, { prefixes, since, signal });
-  chainReport(prefixes, chains).forEach(print);
+  const chains = await verifyHashChains(client, { prefixes, since, signal });
+  hashChainReport(prefixes, chains).forEach(print);
   const more = await verifyMore?.({ client, since, signal });
   more?.lines.forEach(print);
   let faults = chains.faults + (more?.faults ?? 0);

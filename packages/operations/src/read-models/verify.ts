@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainVerification, CountTable, Projection } from '@cpg/event-sourcing';
+import type { HashChainVerification, CountTable, Projection } from '@cpg/event-sourcing';
 import type { Queryable } from '@cpg/platform/postgres';
 import { type ShadowTableOptions, type ShadowTables, withShadowTables } from './shadow-tables.ts';
 
@@ -126,7 +126,10 @@ interface Difference {
 const MAX_DIFFERENCES = 50;
 
 /** The lines that `audit verify` prints for the hash chains of streams. */
-export const chainReport = (prefixes: readonly string[], { events, faults, shown }: ChainVerification): string[] => {
+export const hashChainReport = (
+  prefixes: readonly string[],
+  { events, faults, shown }: HashChainVerification,
+): string[] => {
   const streams = `streams ${prefixes.map((prefix) => `${prefix}*`).join(', ')}`;
   if (faults === 0) return [`${streams}: ${events} events, all hash chains are intact`];
   const more = faults > shown.length ? [`and ${faults - shown.length} more`] : [];

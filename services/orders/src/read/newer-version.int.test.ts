@@ -1,4 +1,4 @@
-import { append, eventHash, type Recorded, verifyChains } from '@cpg/event-sourcing';
+import { append, eventHash, type Recorded, verifyHashChains } from '@cpg/event-sourcing';
 import { newId } from '@cpg/platform';
 import { rebuild, verify } from '@cpg/operations';
 import { type OrdersService, startOrders, until } from '../testing/jest-orders.ts';
@@ -70,7 +70,10 @@ test('an unknown event and an unknown field stop nothing', async () => {
   ]);
 
   const signal = new AbortController().signal;
-  expect(await verifyChains(service.client, { prefixes: ['order-'], signal })).toMatchObject({ events: 6, faults: 0 });
+  expect(await verifyHashChains(service.client, { prefixes: ['order-'], signal })).toMatchObject({
+    events: 6,
+    faults: 0,
+  });
   await rebuild(service.shadowTableOptions());
   expect(await verify(service.shadowTableOptions())).toMatchObject({ differ: 0 });
 });

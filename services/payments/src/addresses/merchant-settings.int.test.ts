@@ -1,5 +1,5 @@
 import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
-import { readHistoryEntries, readStream, verifyChains } from '@cpg/event-sourcing';
+import { readHistoryEntries, readStream, verifyHashChains } from '@cpg/event-sourcing';
 import { ConfigError, newId } from '@cpg/platform';
 import { HDKey } from '@scure/bip32';
 import { findPayable } from '../payables/find-payable.ts';
@@ -158,7 +158,7 @@ test('audits verify the hash of a key and never print the key', async () => {
   await setAccount(rails.startStock(), newId('merchant'), key);
   const prefixes = [DEPOSIT_SETTINGS_STREAM];
   const signal = new AbortController().signal;
-  expect(await verifyChains(rails.client, { prefixes, signal })).toMatchObject({ faults: 0 });
+  expect(await verifyHashChains(rails.client, { prefixes, signal })).toMatchObject({ faults: 0 });
   const printed = JSON.stringify(
     await readHistoryEntries(rails.client, [{ name: DEPOSIT_SETTINGS_STREAM, startedAt: '' }], { from: '', to: '9' }),
   );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOfLog, isBefore, type LogPosition, readLog, standingOf } from '@cpg/event-sourcing';
+import { endOfLog, isBefore, type LogPosition, readLog, checkPosition } from '@cpg/event-sourcing';
 import { type Pool, type Queryable, startLeaderElection, transaction } from '@cpg/platform/postgres';
 import { computedMetric, type Logger, type MetricsRegistry, withTimeoutSignal } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -137,7 +137,7 @@ const nextPart = async (
     'select position, ends_at from payments.books_check',
   );
   const { position: from = null, ends_at: endsAt = null } = rows[0] ?? {};
-  if (from && endsAt && ['present', 'removed'].includes((await standingOf(client, from)).standing))
+  if (from && endsAt && ['present', 'removed'].includes((await checkPosition(client, from)).status))
     return { from, endsAt };
   return { from: null, endsAt: await endOfLog(client) };
 };

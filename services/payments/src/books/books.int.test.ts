@@ -1,5 +1,5 @@
 import { NewOrderEvent, OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
-import { append, chainEvents, commandHandler, endOfLog, lastEvent, verifyChains } from '@cpg/event-sourcing';
+import { append, linkEvents, commandHandler, endOfLog, lastEvent, verifyHashChains } from '@cpg/event-sourcing';
 import { createServiceMetrics, type Logger, newId } from '@cpg/platform';
 import type { OrderCommand } from '../../../orders/src/order/command.ts';
 import { orderDecider } from '../../../orders/src/order/order.ts';
@@ -64,7 +64,7 @@ const forge = async (paymentId: string, event: PaymentEvent): Promise<void> => {
   const stream = paymentStreamOf(paymentId);
   const last = await lastEvent(service.client, stream, PaymentEvent);
   const end = { revision: last!.revision, hash: last!.metadata.hash };
-  const events = chainEvents([event], stream, end, CONTEXT, { causationId: 'forged' });
+  const events = linkEvents([event], stream, end, CONTEXT, { causationId: 'forged' });
   expect(await append(service.client, stream, events, end.revision)).toBe('appended');
 };
 const forgedApplication = (orderId: string, appliedMinor = '12000000'): PaymentEvent => ({
@@ -101,7 +101,9 @@ test('an event forged with the right hash passes the chain, and the comparison n
 
   const since = await endOfLog(service.client);
   await forge(paymentId, forgedApplication(orderId));
-  expect(await verifyChains(service.client, { prefixes: ['order-', 'payment-'], signal })).toMatchObject({ faults: 0 });
+  expect(await verifyHashChains(service.client, { prefixes: ['order-', 'payment-'], signal })).toMatchObject({
+    faults: 0,
+  });
   const verified = await verifyBooks(service.client, { signal, standsMs: 1 });
   expect(verified.faults).toBe(1);
   expect(verified.lines[0]).toBe(
