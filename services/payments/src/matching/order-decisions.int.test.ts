@@ -6,7 +6,7 @@ import { isTransientDatabaseError, testDatabase } from '@cpg/platform/postgres';
 import { paymentMessages } from '../messages.ts';
 import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
-import { orderMessage, outgoing } from '../testing/jest-order-messages.ts';
+import { orderMessage } from '../testing/jest-order-messages.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { reactToOrders } from './order-decisions.ts';
 
@@ -118,7 +118,7 @@ test("records an order's decision with the order's time and event as its cause",
       at,
     }),
   ];
-  await publisher.send(TOPICS.orders.name, [...events, ...events].map(outgoing));
+  await publisher.send(TOPICS.orders.name, [...events, ...events]);
   const rows = await until(async () => {
     const found = await Promise.all(ids.map(payments.rowOf));
     return found.every(({ status }) => status !== 'received') && found;
@@ -146,9 +146,10 @@ test('deletes the payments of a deleted order and keeps publishing others', asyn
     actor: 'key:test',
     lastHash: '',
     sequence: 3,
+    payables: [],
     at,
   };
-  await publisher.send(TOPICS.orders.name, [outgoing(orderMessage(payment.order_id, 'order.deleted', change))]);
+  await publisher.send(TOPICS.orders.name, [orderMessage(payment.order_id, 'order.deleted', change)]);
   expect(
     await until(async () => (await payments.rowOf(payment.id)).deleted && payments.rowOf(payment.id)),
   ).toMatchObject({

@@ -2,14 +2,6 @@ import type { OrderMessage } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { DECIDED_AT, MERCHANT } from './jest-fixtures.ts';
 
-/** What a publisher sends for a message. */
-export const outgoing = ({ id, orderid, time, ...rest }: OrderMessage) => ({
-  id,
-  orderid,
-  time,
-  text: JSON.stringify({ id, orderid, time, ...rest }),
-});
-
 /** A message on `orders.v1` as orders would publish it. */
 export const orderMessage = (orderId: string, type: OrderMessage['type'], change: object): OrderMessage =>
   ({
