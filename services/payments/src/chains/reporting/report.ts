@@ -1,5 +1,13 @@
+import { isAppError, isTemporary } from '@cpg/contracts';
 import { isCorrected } from '../chain-source.ts';
-import { confirmationsOf, isAgreed, isTakenOut, type Report, type SeenTransfer } from '../reading/seen-transfer.ts';
+import {
+  confirmationsOf,
+  isAgreed,
+  isTakenOut,
+  type Report,
+  type ReportFailure,
+  type SeenTransfer,
+} from '../reading/seen-transfer.ts';
 import type { ReadSoFar } from '../reading/watcher.ts';
 
 /** How long a transfer that was never applied may be gone before its payment fails. */
@@ -58,4 +66,38 @@ export const failureReasonOf = (
   if (isTakenOut(transfer)) return 'misread';
   if (conflictAt !== null) return replacedBy === null ? 'double_spend' : 'replaced';
   return reported?.status === 'confirmed' ? 'reorg' : 'dropped';
+};
+
+const FIRST_RETRY_MS = 5_000;
+/** A dependency that is available again gets the reports soon. */
+const LONGEST_OUTAGE_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+const LONGEST_REASON = 500;
+
+/** The chain is not read while an attempt waits for an answer, so those that get none become rare too. */
+const isOutage = (error: unknown): boolean => isTemporary(error) && !isAppError(error, 'outcome_unknown');
+
+export const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date): ReportFailure => {
+  const { attempts, firstAt } = earlier ?? { attempts: 0, firstAt: now };
+  const longestMs = isOutage(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
+  const retryMs = Math.min(longestMs, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10));
+  return {
+    attempts: attempts + 1,
+    firstAt,
+    lastAt: now,
+    retryAt: new Date(now.getTime() + retryMs),
+    reason: reasonOf(error),
+  };
+};
+
+/** A later time than any retry gets is one from before the clock was set back. */
+export const isRetryDue = (retryAt: Date, now: Date): boolean => {
+  const waitMs = retryAt.getTime() - now.getTime();
+  return waitMs <= 0 || waitMs > LONGEST_RETRY_MS;
+};
+
+const reasonOf = (error: unknown): string => {
+  const text =
+    error instanceof Error ? `${isAppError(error) ? error.code : error.name}: ${error.message}` : String(error);
+  return text.replaceAll('\0', '').slice(0, LONGEST_REASON);
 };

@@ -1,13 +1,5 @@
 import type { Asset } from '@cpg/assets';
-import {
-  decimalsOf,
-  fromMinor,
-  fromUnits,
-  isAppError,
-  isTemporary,
-  type Payment,
-  type RegisterPaymentCall,
-} from '@cpg/contracts';
+import { decimalsOf, fromMinor, fromUnits, isAppError, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
 import { groupBy, type Logger, newContext } from '@cpg/platform';
 import type { IsLeader } from '@cpg/platform/postgres';
 import type { PaymentChanges } from '../../matching/changes.ts';
@@ -15,15 +7,9 @@ import { isRefusedForGood, type RegisterPayment } from '../../matching/register.
 import { paymentIdOf, providerIdAfterDeletion } from '../../payment/identity.ts';
 import { type BlockRef, ChainNodeError, type ChainSource } from '../chain-source.ts';
 import type { ChainStore, OpenTransfer, ReportChange } from '../reading/chain-store.ts';
-import {
-  confirmationsOf,
-  type Quorum,
-  type Report,
-  type ReportFailure,
-  type SeenTransfer,
-} from '../reading/seen-transfer.ts';
+import { confirmationsOf, type Quorum, type Report, type SeenTransfer } from '../reading/seen-transfer.ts';
 import type { ReadSoFar, ReportTransfers } from '../reading/watcher.ts';
-import { failureReasonOf, isSameReport, reportOf } from './report.ts';
+import { failureAfter, failureReasonOf, isRetryDue, isSameReport, reportOf } from './report.ts';
 
 export interface ReporterOptions {
   readonly network: string;
@@ -137,40 +123,6 @@ const dueOf = async (
 };
 
 const WILL_RETRY = 'a transfer could not be reported, retrying';
-
-const FIRST_RETRY_MS = 5_000;
-/** A dependency that is available again gets the reports soon. */
-const LONGEST_OUTAGE_RETRY_MS = 30_000;
-const LONGEST_RETRY_MS = 5 * 60_000;
-const LONGEST_REASON = 500;
-
-/** The chain is not read while an attempt waits for an answer, so those that get none become rare too. */
-const isOutage = (error: unknown): boolean => isTemporary(error) && !isAppError(error, 'outcome_unknown');
-
-const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date): ReportFailure => {
-  const { attempts, firstAt } = earlier ?? { attempts: 0, firstAt: now };
-  const longestMs = isOutage(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
-  const retryMs = Math.min(longestMs, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10));
-  return {
-    attempts: attempts + 1,
-    firstAt,
-    lastAt: now,
-    retryAt: new Date(now.getTime() + retryMs),
-    reason: reasonOf(error),
-  };
-};
-
-/** A later time than any retry gets is one from before the clock was set back. */
-const isRetryDue = (retryAt: Date, now: Date): boolean => {
-  const waitMs = retryAt.getTime() - now.getTime();
-  return waitMs <= 0 || waitMs > LONGEST_RETRY_MS;
-};
-
-const reasonOf = (error: unknown): string => {
-  const text =
-    error instanceof Error ? `${isAppError(error) ? error.code : error.name}: ${error.message}` : String(error);
-  return text.replaceAll('\0', '').slice(0, LONGEST_REASON);
-};
 
 /** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
 const sendByAddress = async (
