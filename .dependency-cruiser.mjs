@@ -148,6 +148,21 @@ export default {
       to: { path: '^services/payments/src/(matching|payment)/|^services/payments/src/chains/reporting/' },
     },
     {
+      name: 'harness-is-below-the-runs',
+      comment:
+        'Tests, demo, benchmarks and chaos runs use the harness of packages/tools/acceptance. It knows none of them.',
+      severity: 'error',
+      from: { path: '^packages/tools/acceptance/src/harness/' },
+      to: { path: '^packages/tools/acceptance/src/', pathNot: '^packages/tools/acceptance/src/harness/' },
+    },
+    {
+      name: 'launcher-knows-no-test',
+      comment: 'npm start runs without the tests and benchmarks that run it.',
+      severity: 'error',
+      from: { path: '^packages/tools/(local-stack|ports)/' },
+      to: { path: '^packages/tools/acceptance/' },
+    },
+    {
       name: 'declared-dependencies',
       comment: 'The package.json of the folder that imports a library names it.',
       severity: 'error',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../harness/random.ts';
 import { BITCOIN_NETWORK, type BitcoinStack, onEachBitcoinNode, startBitcoinStack } from './bitcoin-stack.ts';
 import {
   delaying,

@@ -10,7 +10,7 @@ import {
   setClock,
   startAnvil,
 } from '@cpg/local-chain';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../harness/random.ts';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 import {

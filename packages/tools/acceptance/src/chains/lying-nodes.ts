@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '@cpg/contracts';
 import type { ChainNode } from '@cpg/local-chain';
-import { type Random, seededRandom } from '../chaos/random.ts';
+import { type Random, seededRandom } from '../harness/random.ts';
 import { metricsOf } from '../harness/chains.ts';
 import type { Stack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

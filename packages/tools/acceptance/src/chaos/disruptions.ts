@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Proxies } from '../harness/proxies.ts';
 import { freeze, signal } from '../harness/process-tree.ts';
 import { processesOf } from '../harness/stack-files.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../harness/random.ts';
 
 export interface DisruptionOptions {
   readonly dataDir: string;

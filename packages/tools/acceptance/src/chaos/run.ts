@@ -7,7 +7,7 @@ import { startShoppers } from '../harness/shoppers.ts';
 import { until } from '../harness/until.ts';
 import { faultsIn } from './checks.ts';
 import { startDisruptions } from './disruptions.ts';
-import { seededRandom } from './random.ts';
+import { seededRandom } from '../harness/random.ts';
 import { runScenario, SCENARIOS } from './scenarios.ts';
 
 export interface ChaosOptions {
