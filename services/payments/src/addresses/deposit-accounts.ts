@@ -2,9 +2,8 @@ import { ACCOUNT_STREAM_PREFIX, depositsOf, DerivationIndexesReserved, isTempora
 import { appendOne, endOf, findInLog, lastEvent } from '@cpg/event-sourcing';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { payableProjection } from '../payables/payable-projection.ts';
-import { type Payable, payableChangeAbout, receivingIndex } from '../payables/payable.ts';
+import { merchantOfOrder, type Payable, payableChangeAbout, receivingIndex } from '../payables/payable.ts';
 import type { AccountBook } from './account-book.ts';
 import type { AccountKey } from './account-key.ts';
 import type { DepositNetwork } from './deposit-network.ts';

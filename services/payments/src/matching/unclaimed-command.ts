@@ -4,8 +4,8 @@ import type { Network } from '@cpg/assets';
 import {
   AppError,
   chainOf,
-  fromMinor,
   derivedId,
+  fromMinor,
   ID_PREFIXES,
   MerchantId,
   NewPaymentEvent,
@@ -14,10 +14,10 @@ import {
   PaymentId,
 } from '@cpg/contracts';
 import { commandHandler, readHistoryEntries } from '@cpg/event-sourcing';
-import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import { newContext } from '@cpg/platform';
+import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { isOrderRecorded, merchantOfOrder } from '../payables/payable.ts';
 import type { AssignPayment, PaymentCommand } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';

@@ -4,9 +4,8 @@ import { findInLog } from '@cpg/event-sourcing';
 import { FatalStartError, type Logger } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { merchantOfOrder } from './merchant-of-order.ts';
 import { payableProjection } from './payable-projection.ts';
-import { payableChangeIn } from './payable.ts';
+import { merchantOfOrder, payableChangeIn } from './payable.ts';
 
 export interface AssetsInUseOptions {
   readonly client: EventStoreDBClient;

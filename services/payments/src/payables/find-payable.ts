@@ -3,9 +3,8 @@ import { findInLog } from '@cpg/event-sourcing';
 import type { Logger } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { merchantOfOrder } from './merchant-of-order.ts';
 import { payableProjection } from './payable-projection.ts';
-import { type Payable, payableChangeAbout } from './payable.ts';
+import { merchantOfOrder, type Payable, payableChangeAbout } from './payable.ts';
 
 /** The order paid at an address or reference, spelled as in its instructions; null if none.
  *  Knows every order recorded before the call. Throws `dependency_unavailable` if it cannot read an event that may show

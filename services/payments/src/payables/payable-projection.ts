@@ -10,8 +10,7 @@ import type { Projection } from '@cpg/event-sourcing';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
-import { merchantOfOrder } from './merchant-of-order.ts';
-import { ORDER_PREFIXES, type Payable, payableChangeIn, receivingIndex } from './payable.ts';
+import { merchantOfOrder, ORDER_PREFIXES, type Payable, payableChangeIn, receivingIndex } from './payable.ts';
 
 /** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
 export const payableProjection = (client: EventStoreDBClient): Projection => ({

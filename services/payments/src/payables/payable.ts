@@ -1,15 +1,18 @@
 import {
   type AssignedInstruction,
   DELETION_STREAM_PREFIX,
+  deletionStreamOf,
   DerivationIndexesReserved,
   ORDER_STREAM_PREFIX,
   OrderCreated,
+  OrderDeletionEvent,
   OrderDeletionRecorded,
   OrderInstructed,
+  orderStreamOf,
   type RecordedPayable,
 } from '@cpg/contracts';
-import { parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
-import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { firstEvent, parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 
 /** Where an order may be paid: at an address, or by a reference of a provider and its addresses. */
@@ -152,3 +155,37 @@ export const indexesOf = ({ first, count, again }: Omit<Reservation, 'skipped'>)
   ...again,
   ...Array.from({ length: count }, (_, n) => first + n),
 ];
+
+const AnyOrderEvent = z.object({ type: z.string(), data: z.unknown() });
+
+/** Whether the event store has the order, and it is not deleted. */
+export const isOrderRecorded = async (client: EventStoreDBClient, orderId: string): Promise<boolean> => {
+  const first = await firstEvent(client, orderStreamOf(orderId), AnyOrderEvent);
+  return first !== null && first !== 'deleted';
+};
+
+const Owned = z.object({
+  type: z.enum([OrderCreated.type, OrderDeletionRecorded.type]),
+  data: OrderCreated.recorded.pick({ merchantId: true }),
+});
+
+/** The merchant of an order, from the first event of the order or, once it is deleted, from its deletion record. Null
+ *  for an unknown order, and while a deletion is not recorded yet. */
+export const merchantOfOrder = async (client: EventStoreDBClient, orderId: string): Promise<string | null> => {
+  for (const prefix of ORDER_PREFIXES) {
+    const first = await firstEvent(client, `${prefix}${orderId}`, Owned);
+    if (first && first !== 'deleted') return first.event.data.merchantId;
+  }
+  return null;
+};
+
+/** Whether the payment had failed when its order was deleted. */
+export const hadFailedAtDeletion = async (
+  client: EventStoreDBClient,
+  orderId: string,
+  paymentId: string,
+): Promise<boolean> => {
+  const first = await firstEvent(client, deletionStreamOf(orderId), OrderDeletionEvent);
+  if (!first || first === 'deleted') return false;
+  return first.event.data.failedPaymentIds?.includes(paymentId) ?? false;
+};
