@@ -8,7 +8,7 @@ export interface DepositSettings {
   readonly accounts: ReadonlyMap<string, RecordedAccount>;
 }
 
-export interface MerchantSettings {
+interface MerchantSettings {
   /** Fingerprints by network. */
   readonly accounts: ReadonlyMap<string, string>;
   /** By CAIP-19 id, smallest amount first. */

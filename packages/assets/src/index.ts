@@ -2,14 +2,13 @@ export {
   type Asset,
   type AssetTable,
   assetTable,
-  AssetTableError,
   assetsOf,
   type ConfirmationTier,
   mistakableTokens,
   type Network,
 } from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';
-export { chainFacts, type ChainFacts, isMainnet } from './chain-facts.ts';
+export { chainFacts, isMainnet } from './chain-facts.ts';
 export type { BitcoinChain } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export {
@@ -17,12 +16,11 @@ export {
   type DepositSettings,
   DEPOSIT_SETTINGS_FOLD,
   depositSettingsAfter,
-  type MerchantSettings,
   noDepositSettings,
   type RecordedAccount,
   settingsOf,
 } from './deposit-settings.ts';
-export { checksummed, isChecksummed } from './evm-address.ts';
+export { checksummed } from './evm-address.ts';
 export { transactionUrl } from './explorers.ts';
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract } from './payment-uri.ts';

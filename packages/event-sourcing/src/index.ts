@@ -9,13 +9,7 @@ export {
   withFactLog,
 } from './aggregate/command-handler.ts';
 export { findInLog, followLog, isBefore } from './followers/rows-and-log.ts';
-export {
-  historyEntry,
-  type HistoryRange,
-  type HistoryStream,
-  readHistory,
-  readHistoryEntries,
-} from './aggregate/history.ts';
+export { historyEntry, type HistoryStream, readHistory, readHistoryEntries } from './aggregate/history.ts';
 export {
   type CountTable,
   FIRST_PROJECTION,
@@ -42,7 +36,7 @@ export { createLags, type Lags } from './subscriptions/lags.ts';
 export { listParkedStreams } from './subscriptions/parked-streams.ts';
 export { RELAY, type RelayOptions, startRelay } from './followers/relay.ts';
 export { checkpointsInUse, shardOf } from './subscriptions/shards.ts';
-export { type StoreWatch, watchConnection, watchStore } from './subscriptions/store-watch.ts';
+export { type StoreWatch, watchStore } from './subscriptions/store-watch.ts';
 export { append, appendOne, deletedStream, endOf, guardAppends, tombstone } from './store/append.ts';
 export {
   AnyEvent,
@@ -62,17 +56,9 @@ export {
 export { type HashChainVerification, verifyHashChains } from './store/hash-chain.ts';
 export { connectEventStore } from './store/connect.ts';
 export { eventStoreClock } from './store/event-store-clock.ts';
-export {
-  type EvolvedEvent,
-  evolveRecorded,
-  type RecentEvents,
-  recentEvents,
-  type StateAt,
-  stateAt,
-} from './aggregate/state-at.ts';
-export { type FlushTiming, runSubscription } from './store/subscription.ts';
-export { type FoldedStream, foldedStream, type ProposedEvent } from './aggregate/folded-stream.ts';
-export { endOfLog, readLog, type ReadLogOptions, type PositionStatus, checkPosition } from './store/log.ts';
+export { evolveRecorded, type RecentEvents, recentEvents, stateAt } from './aggregate/state-at.ts';
+export { foldedStream, type ProposedEvent } from './aggregate/folded-stream.ts';
+export { endOfLog, readLog, checkPosition } from './store/log.ts';
 export { explainEventStore, openEventStore } from './store/open.ts';
 export { eventsOf, firstEvent, isDeletedStream, lastEvent, rawEventsOf, readStream } from './store/stream.ts';
-export { asUnavailable, EVENT_STORE, UnreadableEventError } from './store/errors.ts';
+export { EVENT_STORE, UnreadableEventError } from './store/errors.ts';

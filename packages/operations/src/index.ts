@@ -4,9 +4,3 @@ export { startEventSourcedService } from './service/event-sourced-service.ts';
 export { internalApp, type InternalAppOptions } from './service/internal-app.ts';
 export { rebuild } from './read-models/rebuild.ts';
 export { recount, verify, verifyCounts } from './read-models/verify.ts';
-export {
-  recordScale,
-  requireConfiguredScale,
-  requireRecordedScales,
-  WrongScaleError,
-} from './service/currency-scales.ts';

@@ -1,12 +1,5 @@
-export {
-  type ClockGuard,
-  type ClockGuardOptions,
-  createClockGuard,
-  type OtherClock,
-  type OwnClocks,
-  steadyNowMs,
-} from './clock/clock-guard.ts';
-export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
+export { createClockGuard, type OtherClock, type OwnClocks, steadyNowMs } from './clock/clock-guard.ts';
+export { type Bounds, LIMIT_MS } from './clock/verdict.ts';
 export { wallClock, wallClockMs } from './clock/own-clocks.ts';
 export { CommaSeparatedList } from './config/values.ts';
 export {
@@ -28,17 +21,8 @@ export { type SecretBox, secretBox, webhookRow } from './config/secret-box.ts';
 export { isGuessable, Secret, SecretList } from './config/secrets.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { groupBy } from './group-by.ts';
-export type { AnyApp } from './http/any-app.ts';
-export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
-export {
-  type CallContext,
-  type Caller,
-  type CallerTokens,
-  contextHeaders,
-  newContext,
-  readCallContext,
-  requireCaller,
-} from './http/callers.ts';
+export { createApp, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
+export { type CallContext, type CallerTokens, newContext, readCallContext, requireCaller } from './http/callers.ts';
 export { onDrain } from './http/drain.ts';
 export { healthRoutes, type ReadinessChecks } from './http/health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
@@ -56,13 +40,7 @@ export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrenc
 export { refuseAfterDeadline } from './http/time-limits.ts';
 export { type LoadClass, type LoadLimits, refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './log/logger.ts';
-export {
-  createOutages,
-  createServiceLog,
-  type Dependency,
-  type Outages,
-  type OutageTotals,
-} from './outages/outages.ts';
+export { createOutages, createServiceLog, type Outages } from './outages/outages.ts';
 export { printable, writeErrorLine, writeFailure, writeLine } from './log/write-line.ts';
 export {
   computedMetric,
@@ -82,13 +60,5 @@ export {
   isWebhookPort,
 } from './network/addresses.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './network/resolve-host.ts';
-export {
-  retry,
-  type RetryOptions,
-  untilAborted,
-  untilBack,
-  type Wait,
-  withTimeout,
-  withTimeoutSignal,
-} from './outages/retry.ts';
+export { retry, untilAborted, untilBack, type Wait, withTimeout, withTimeoutSignal } from './outages/retry.ts';
 export { runService } from './start/run-service.ts';

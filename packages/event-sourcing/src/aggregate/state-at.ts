@@ -99,7 +99,7 @@ export const estimateBytes = (value: unknown): number => {
 };
 
 /** A recorded event, and the state of its stream right after it. */
-export interface EvolvedEvent<State, E extends DomainEvent> {
+interface EvolvedEvent<State, E extends DomainEvent> {
   readonly recorded: Recorded<E>;
   readonly state: State;
 }

@@ -145,7 +145,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Runs `work` while a subscription to the store's identity shows that the connection stands. Whatever answers after it
  *  broke may be another event store. Rejects when the connection breaks; `work` then has to end, by its signal. */
-export const watchConnection = async (
+const watchConnection = async (
   client: EventStoreDBClient,
   stopping: AbortSignal,
   work: (connected: AbortSignal) => Promise<void>,

@@ -12,13 +12,13 @@ import {
 
 /** The configured decimals of a currency are not those of its stored amounts. The message tells the operator what to
  *  do. */
-export class WrongScaleError extends FatalStartError {
+class WrongScaleError extends FatalStartError {
   override readonly name = 'WrongScaleError';
 }
 
 /** Throws WrongScaleError if `decimals`, which stored amounts of a currency have, are not those of the
  *  configuration. */
-export const requireConfiguredScale = (currency: PaymentCurrency, decimals: number): void => {
+const requireConfiguredScale = (currency: PaymentCurrency, decimals: number): void => {
   const configured = decimalsOf(currency);
   if (configured === decimals) return;
   throw new WrongScaleError(

@@ -19,6 +19,7 @@ const LOG_LEVELS = {
   [logLevel.WARN]: 'debug',
   [logLevel.INFO]: 'debug',
   [logLevel.DEBUG]: 'trace',
+  [logLevel.NOTHING]: 'trace',
 } as const;
 
 // `consume` logs the same crash with its error.
@@ -54,7 +55,7 @@ export const createKafka = (
       () =>
       ({ level, log: { message, error, topic, groupId } }) => {
         const isExpected = REPEATED.test(message) || PREVIOUS_TRANSACTION.test(`${message} ${String(error)}`);
-        const name = isExpected ? 'debug' : (LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace');
+        const name = isExpected ? 'debug' : LOG_LEVELS[level];
         const err = level === logLevel.ERROR ? outageInLine(message, error) : undefined;
         log[name](
           {

@@ -1,8 +1,7 @@
-export { type ConsumedTopic, type ConsumeOptions, decode, type Decoded } from './batch-handler.ts';
+export { type ConsumedTopic } from './batch-handler.ts';
 export { consume, type RunningConsumer } from './consume.ts';
 export { createKafka, KAFKA, type KafkaConnectionConfig, kafkaDependency } from './client.ts';
 export { runDeadLetterCommand } from './dead-letter-command.ts';
-export { createDeadLetters, type DeadLetter, type DeadLetters } from './dead-letters.ts';
 export { readTopic } from './read-topic.ts';
 export { createPublisher, isFenced, isRefused, type OutgoingMessage, type Publisher } from './publisher.ts';
-export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';
+export { ensureTopics, type TopicConfig, topicSettingsOf } from './topics.ts';

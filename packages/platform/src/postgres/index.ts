@@ -1,6 +1,6 @@
-export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './own-session.ts';
+export { AdvisoryLockTakenError, withAdvisoryLock } from './own-session.ts';
 export { joinGroup, type Membership } from './group-membership.ts';
-export { type IsLeader, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
+export { type IsLeader, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
 export {
   migrate,
@@ -8,18 +8,10 @@ export {
   type Migrations,
   prepareSchema,
   runMigrateCommand,
-  SERVICE_ROLES,
   withoutTimeout,
 } from './migrate.ts';
 export { batchWriter } from './batch-writer.ts';
 export { databaseClocks, newestBlocks } from './clocks.ts';
 export { databaseDependency, isTransientDatabaseError, POSTGRES } from './errors.ts';
-export {
-  createPool,
-  type Pool,
-  type PoolOptions,
-  type Queryable,
-  transaction,
-  transactionOnConnection,
-} from './pool.ts';
+export { createPool, type Pool, type Queryable, transaction, transactionOnConnection } from './pool.ts';
 export { testDatabase } from './testing/database.ts';
