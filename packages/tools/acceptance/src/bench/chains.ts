@@ -25,8 +25,6 @@ const WARM_UP = 3;
 /** Of the time of a block with many addresses to that with few. */
 const MAX_WATCHED_RATIO = 1.5;
 const MAX_WATCHED_MIB = 50;
-/** Of reading in catch-up to fetching: each address is encoded and looked up. */
-const MAX_READING_RATIO = 4;
 
 /** Account keys of the sandbox, by kind of network. */
 const XPUBS = Object.fromEntries(
@@ -78,13 +76,11 @@ export const chains = async (): Promise<Row[]> => {
     const few = await tables.fill(FEW_WATCHED);
     console.log(`${MANY_WATCHED} addresses`);
     const many = await tables.fill(MANY_WATCHED);
+    const opened = await Promise.all(recorded.map((chain) => open(chain, node.url)));
     const rows: Row[] = [];
-    for (const chain of recorded) {
-      const opened = await open(chain, node.url);
-      rows.push(...(await measureWatched(chain, opened, few, many)));
-      rows.push(...(await measureReading(chain, opened, node.url, few)));
-      await opened.source.close();
-    }
+    for (const chain of opened) rows.push(...(await measureWatched(chain, few, many)));
+    for (const chain of opened) rows.push(...(await measureReading(chain, node.url, few)));
+    await Promise.all(opened.map(({ source }) => source.close()));
     return rows;
   } finally {
     node.stop();
@@ -93,22 +89,17 @@ export const chains = async (): Promise<Row[]> => {
 };
 
 /** The source of a chain, and the blocks to read. */
-const open = async ({ table, first }: RecordedChain, url: string) => {
+const open = async ({ name, table, first, calls }: RecordedChain, url: string) => {
   const source = openChainSource(table.networks[0]!, table.assets, { urls: [url] });
   await source.verify();
   const refs = await Promise.all(Array.from({ length: BLOCKS }, (_, index) => source.at(first + index)));
-  return { source, refs: refs.map((ref) => ref!) };
+  return { name, calls, source, refs: refs.map((ref) => ref!) };
 };
 
 type Opened = Awaited<ReturnType<typeof open>>;
 
 /** The time of a block, and the memory that reading adds, with many addresses beside few. */
-const measureWatched = async (
-  { name }: RecordedChain,
-  { source, refs }: Opened,
-  few: Watched,
-  many: Watched,
-): Promise<Row[]> => {
+const measureWatched = async ({ name, source, refs }: Opened, few: Watched, many: Watched): Promise<Row[]> => {
   const read = (watched: Watched) => async () => {
     for (const ref of refs) await source.block(ref, watched);
   };
@@ -133,12 +124,7 @@ const measureWatched = async (
 };
 
 /** Compares catch-up to only fetching the blocks, and measures the CPU time of a block. */
-const measureReading = async (
-  { name, calls }: RecordedChain,
-  { source, refs }: Opened,
-  url: string,
-  watched: Watched,
-): Promise<Row[]> => {
+const measureReading = async ({ name, calls, source, refs }: Opened, url: string, watched: Watched): Promise<Row[]> => {
   const pool = new Pool(url, { connections: 8 });
   const fetchAll = async () => {
     for (const ref of refs) await Promise.all(calls(ref).map((call) => fetchOnly(pool, call)));
@@ -159,7 +145,6 @@ const measureReading = async (
       measure: `${name}: blocks in catch-up`,
       measured: perSecond(catchUpMs),
       baseline: { text: `${perSecond(fetchMs)} fetched only, one after another`, ratio: fetchMs / catchUpMs },
-      goal: atMost(catchUpMs / fetchMs, MAX_READING_RATIO, ' x the time of fetching'),
     },
     { measure: `${name}: CPU time of a block`, measured: ms(cpuMs / (ROUNDS + WARM_UP) / BLOCKS) },
   ];
