@@ -141,7 +141,7 @@ const delivered = async (receiver: Receiver, secret: string, messages: readonly 
         const attempt = attempts.get(message.id);
         if (!attempt || verifyDelivery(attempt, secret) === null) return false;
         const { event, data } = JSON.parse(attempt.rawBody) as WebhookPayload;
-        return event === webhookEventsOf(message)[0] && JSON.stringify(data) === JSON.stringify(message.data.resource);
+        return event === webhookEventsOf(message)[0] && isDeepStrictEqual(data, message.data.resource);
       });
     },
     WITHIN,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type DomainMessage, webhookEventsOf, type WebhookPayload } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Api } from '../harness/api.ts';
@@ -89,7 +90,9 @@ const checkMessages = async (stack: StackFiles, report: Report, bought: readonly
   const kafka = await readKafkaLog(stack.kafkaBrokers);
   const byId = new Map<string, DomainMessage>();
   for (const { order, payments } of bought) {
-    const ofOrder = await kafka.waitFor(order.id, (messages) => sameJson(messages.at(-1)!.data.resource, order));
+    const ofOrder = await kafka.waitFor(order.id, (messages) =>
+      isDeepStrictEqual(messages.at(-1)!.data.resource, order),
+    );
     report.line(`orders.v1, ${order.id}: ${ofOrder.map(({ type }) => type).join(', ')}`);
     const sequence = ofOrder.map((message) => Number(message.sequence));
     report.equal('they are numbered without gaps', sequence, [...ofOrder.keys()]);
@@ -138,7 +141,7 @@ const isValid = (attempt: Attempt, secret: string): boolean => {
 
 const isSame = ({ rawBody }: Attempt, message: DomainMessage | undefined): boolean => {
   const { event, data } = JSON.parse(rawBody) as WebhookPayload;
-  return message !== undefined && webhookEventsOf(message)[0] === event && sameJson(data, message.data.resource);
+  return (
+    message !== undefined && webhookEventsOf(message)[0] === event && isDeepStrictEqual(data, message.data.resource)
+  );
 };
-
-const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
