@@ -1,17 +1,21 @@
 // Which folder may import which. CONTRIBUTING.md says how to read a failure.
 const TESTS = '\\.test\\.ts$|/testing/';
 
-/** Rooms of a service, from the top down: none imports a room above it or a file beside main.ts. */
-const roomsOf = (service, ...rooms) =>
+/** Rooms of a folder, from the top down: none imports a room above it or a file beside the rooms, but the place of
+ *  migrations. */
+const roomsIn = (folder, ...rooms) =>
   rooms.map((room, n) => ({
-    name: `${service}-${room}-points-down`,
-    comment: `main.ts puts the rooms together, from the top down: ${rooms.join(', ')}.`,
+    name: `${folder.replace(/^services\/|\/src/g, '')}-${room}-points-down`,
+    comment: `The files beside the rooms put them together, from the top down: ${rooms.join(', ')}.`,
     severity: 'error',
-    from: { path: `^services/${service}/src/${room}/`, pathNot: TESTS },
+    from: { path: `^${folder}/${room}/`, pathNot: TESTS },
     to: {
-      path: `^services/${service}/src/(${[...rooms.slice(0, n).map((above) => `${above}/`), '[^/]+\\.ts$'].join('|')})`,
+      path: `^${folder}/(${[...rooms.slice(0, n).map((above) => `${above}/`), '[^/]+\\.tsx?$'].join('|')})`,
+      pathNot: '/migrations\\.ts$',
     },
   }));
+
+const roomsOf = (service, ...rooms) => roomsIn(`services/${service}/src`, ...rooms);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -120,6 +124,22 @@ export default {
         pathNot:
           '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets)/|^packages/event-sourcing/src/decider|/node_modules/zod/',
       },
+    },
+    ...roomsOf('gateway', 'admin', 'openapi', 'checkout', 'api', 'door'),
+    ...roomsIn('services/gateway/src/checkout', 'browser', 'live', 'view', 'sandbox', 'state'),
+    {
+      name: 'gateway-writes-openapi-from-outside',
+      comment: 'openapi-file starts the whole app to write openapi.json, so nothing of the app knows it.',
+      severity: 'error',
+      from: { path: '^services/gateway/src/(?!openapi-file/)' },
+      to: { path: '^services/gateway/src/openapi-file/' },
+    },
+    {
+      name: 'lists-know-no-resource',
+      comment: 'Pages and cursors are the same for every resource.',
+      severity: 'error',
+      from: { path: '^services/gateway/src/api/lists/', pathNot: TESTS },
+      to: { path: '^services/gateway/src/api/(?!lists/)[^/]+/' },
     },
     ...roomsOf('orders', 'deadlines', 'payments', 'create', 'commands', 'rates', 'read', 'order'),
     ...roomsOf('webhook-dispatcher', 'maintenance', 'replay', 'ingest', 'queue', 'attempts', 'webhooks', 'delivery'),

@@ -1,12 +1,11 @@
+import type { Texts } from '../../view/texts/en.ts';
 import { announce, type Refresh } from '../refresh.ts';
-import { findWallets, payWith, type Problem, type Step, type Transfer, type Wallet, WalletProblem } from './pay.ts';
+import { findWallets, payWith, type Step, type Transfer, type Wallet, WalletProblem } from './pay.ts';
 import { forgetOldSent, isOver, onSentElsewhere, rememberedSent, rememberSent, shownTransactions } from './sent.ts';
 
-/** Texts in the payer's language; `{wallet}` stands for the name of a wallet. */
-export type WalletTexts = Readonly<Record<'pay' | 'pay_with' | 'decline' | Step | Problem, string>>;
-
-/** Texts about what a wallet was asked to send. */
-export type SentTexts = Readonly<Record<'sent' | 'asked' | 'transaction' | 'again', string>>;
+/** `{wallet}` stands for the name of a wallet. */
+type WalletTexts = ReturnType<Texts['wallet']>;
+type SentTexts = Texts['sentByWallet'];
 
 export interface WalletOffer {
   /** Shows or hides the buttons that the page has now, and what was sent. */

@@ -1,5 +1,3 @@
-import type { SentTexts, WalletTexts } from '../../browser/wallet/offer.ts';
-
 /** Texts in English. The other languages have the same ones. */
 export const en = {
   languageName: 'English',
@@ -138,7 +136,7 @@ export const en = {
   paidOn: 'Paid on',
   print: 'Print',
   /** What the script says about a wallet of the browser. */
-  wallet: (currency: string, network: string): WalletTexts => ({
+  wallet: (currency: string, network: string) => ({
     pay: 'Pay with your wallet',
     pay_with: 'Pay with {wallet}',
     connect: 'Your wallet asks whether this page may see your account.',
@@ -165,7 +163,7 @@ export const en = {
     asked: 'Your wallet was asked to pay. Look there whether it sent the payment, before you pay again.',
     transaction: 'Transaction',
     again: 'My wallet shows that it failed or was not sent. Pay again',
-  } satisfies SentTexts,
+  },
   sandbox: {
     mark: 'Sandbox',
     title: 'Sandbox. No real money.',

@@ -10,9 +10,9 @@ import {
 } from '@cpg/contracts';
 import { WebhookCreated } from '../api/webhooks/webhook-schemas.ts';
 import { breakingChanges, type OpenApi } from './breaking-changes.ts';
-import { COMPONENTS } from './components.ts';
+import { COMPONENTS } from '../openapi/components.ts';
 import { openApiDocument } from './document.ts';
-import { ABOUT_EVENTS } from './events.ts';
+import { ABOUT_EVENTS } from '../openapi/events.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
 let document: any;
