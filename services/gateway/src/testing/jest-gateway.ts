@@ -30,8 +30,8 @@ import { createRateLimits } from '../door/limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
 import { openPools } from '../pools.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
-import { ordersResponse } from './jest-resources.ts';
-import { errorResponse, startStub, type StubService } from './jest-stub-service.ts';
+import { ordersResponse, paymentsResponse } from './jest-resources.ts';
+import { startStub, type StubService } from './jest-stub-service.ts';
 
 export type { TestMerchant } from './jest-merchant.ts';
 
@@ -147,7 +147,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
 const startServices = async () => {
   const [orders, payments, dispatcher] = await Promise.all([
     startStub(ordersResponse),
-    startStub(() => errorResponse(404, 'not_found')),
+    startStub(paymentsResponse),
     startStub(({ method }) =>
       method === 'DELETE' ? { status: 204 } : { status: 201, body: { delivery_id: `dlv_${newUlid()}` } },
     ),

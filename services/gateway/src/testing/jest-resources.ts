@@ -1,4 +1,12 @@
-import { exampleOf, MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
+import {
+  exampleOf,
+  MerchantCreateOrderDto,
+  Order,
+  Payment,
+  PaymentCurrency,
+  PaymentRail,
+  Refund,
+} from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import { errorResponse, type StubCall } from './jest-stub-service.ts';
 
@@ -36,6 +44,13 @@ export const ordersResponse = ({ method, path, body }: StubCall) => {
   const id = order_id ?? path.split('/')[2] ?? '';
   if (method === 'DELETE') return { status: 200, body: { id, deleted: true } };
   return { status: order_id ? 201 : 200, body: orderOf(id, merchant_id) };
+};
+
+/** The response of payments to a gateway whose merchants have no payments. Every currency can be paid with. */
+export const paymentsResponse = ({ path }: StubCall) => {
+  if (path !== '/availability') return errorResponse(404, 'not_found');
+  const currencies = Object.fromEntries(PaymentRail.options.map((rail) => [rail, PaymentCurrency.options]));
+  return { status: 200, body: { networks: {}, currencies } };
 };
 
 /** The response of the payments service to a refund. */

@@ -58,7 +58,13 @@ describe('POST /debug/register-payment', () => {
   test('pays an order whose row a crash of PostgreSQL lost', async () => {
     const lost = orderOf(`ord_${newUlid()}`, shop.id);
     const { respond } = gateway.orders;
-    const summary = { id: lost.id, merchant_id: shop.id, currency: 'USDC' };
+    const summary = {
+      id: lost.id,
+      merchant_id: shop.id,
+      currency: 'USDC',
+      status: lost.status,
+      rails: ['crypto_deposit'],
+    };
     gateway.orders.respond = (call) =>
       call.path === `/orders/${lost.id}/summary` ? { status: 200, body: summary } : respond(call);
     expect((await pay({ order_id: lost.id })).status).toBe(201);
@@ -78,7 +84,13 @@ describe('POST /debug/register-payment', () => {
   test('refuses the rail also for an order whose row a crash of PostgreSQL lost', async () => {
     const lost = `ord_${newUlid()}`;
     const { respond } = gateway.orders;
-    const summary = { id: lost, merchant_id: shop.id, currency: 'USDC', rails: ['gateway_pay'] };
+    const summary = {
+      id: lost,
+      merchant_id: shop.id,
+      currency: 'USDC',
+      status: 'awaiting_payment',
+      rails: ['gateway_pay'],
+    };
     gateway.orders.respond = (call) =>
       call.path === `/orders/${lost}/summary` ? { status: 200, body: summary } : respond(call);
     expect((await pay({ order_id: lost })).body).toMatchObject({ statusCode: 409, code: 'rail_not_enabled' });
