@@ -12,7 +12,7 @@ import { watchChains } from './chains/watch-chains.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentHistory } from './history.ts';
 import { paymentChanges } from './matching/changes.ts';
-import { paymentCommands, type PaymentHandler, withPaymentLog } from './matching/commands.ts';
+import { paymentCommands, withPaymentLog } from './matching/commands.ts';
 import { orderNotifier, ordersClient } from './matching/notify-order.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './matching/order-decisions.ts';
 import { registerPayments } from './matching/register.ts';
