@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { httpProvider } from './http-provider.ts';
 
 /** A provider that answers each request as told. */
-const providerThat = async (answer: (response: ServerResponse) => void) => {
+const providerThat = async (answer: (response: ServerResponse) => void, { timeoutMs }: { timeoutMs?: number } = {}) => {
   const server = createServer((request, response) => void request.resume().on('end', () => answer(response)));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const provider = httpProvider({
@@ -13,7 +13,7 @@ const providerThat = async (answer: (response: ServerResponse) => void) => {
     secrets: ['a secret of the provider, thirty-two characters'],
     publicUrl: 'http://127.0.0.1:4000',
     now: () => new Date(),
-    timeoutMs: 200,
+    ...(timeoutMs !== undefined && { timeoutMs }),
   });
   return {
     ...provider,
@@ -26,10 +26,11 @@ const providerThat = async (answer: (response: ServerResponse) => void) => {
 };
 
 test('an answer that drips ends after the time for a whole answer', async () => {
-  await using provider = await providerThat((response) => {
+  const drips = (response: ServerResponse) => {
     const drip = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(drip));
-  });
+  };
+  await using provider = await providerThat(drips, { timeoutMs: 200 });
   await expect(provider.query('REF')).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });
 
