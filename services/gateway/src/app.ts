@@ -41,8 +41,7 @@ import type { Authenticator } from './door/keys/authenticator.ts';
 import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts';
 import { createLoadLimits, limitConcurrentReads } from './door/limits/read-concurrency.ts';
 import { compressResponses } from './door/responses/compression.ts';
-import { addLocations } from './door/responses/headers.ts';
-import { addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
+import { addLocations, addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
 import { closeUnreadConnections } from './door/responses/unread-responses.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
 
