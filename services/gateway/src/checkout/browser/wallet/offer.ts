@@ -1,6 +1,7 @@
+import type { WalletTransfer } from '../../state/ways.ts';
 import type { Texts } from '../../view/texts/en.ts';
 import { announce, type Refresh } from '../refresh.ts';
-import { findWallets, payWith, type Step, type Transfer, type Wallet, WalletProblem } from './pay.ts';
+import { findWallets, payWith, type Step, type Wallet, WalletProblem } from './pay.ts';
 import { forgetOldSent, isOver, onSentElsewhere, rememberedSent, rememberSent, shownTransactions } from './sent.ts';
 
 /** `{wallet}` stands for the name of a wallet. */
@@ -81,7 +82,7 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     if (asking || sent || !offer) return;
     const { wallet: transfer, amount } = offer.dataset as { wallet: string; amount: string };
     const texts = JSON.parse(offer.dataset.walletTexts!) as WalletTexts;
-    const { explorer, ...request } = JSON.parse(transfer) as Transfer & { explorer?: string };
+    const { explorer, ...request } = JSON.parse(transfer) as WalletTransfer & { explorer?: string };
     const attempt: Asking = { transfer, texts, isInWallet: false };
     asking = attempt;
     const onStep = (step: Step): void => {

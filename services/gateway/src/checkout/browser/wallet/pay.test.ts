@@ -1,9 +1,15 @@
-import { type Attempt, payWith, type Step, type Transfer, WalletProblem, type WalletProvider } from './pay.ts';
+import type { WalletTransfer } from '../../state/ways.ts';
+import { type Attempt, payWith, type Step, WalletProblem, type WalletProvider } from './pay.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const HASH = `0x${'ab'.repeat(32)}`;
-const COIN: Transfer = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
-const TOKEN: Transfer = {
+const COIN: WalletTransfer = {
+  chainId: '0x1',
+  to: '0x00000000000000000000000000000000000000bb',
+  value: '0x64',
+  data: '0x',
+};
+const TOKEN: WalletTransfer = {
   ...COIN,
   value: '0x0',
   data: `0xa9059cbb${'bb'.padStart(64, '0')}${'64'.padStart(64, '0')}`,

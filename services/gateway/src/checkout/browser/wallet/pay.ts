@@ -1,12 +1,4 @@
-/** What the wallet has to send, in hex digits with `0x`. */
-export interface Transfer {
-  readonly chainId: string;
-  /** The address that takes the coin, or the contract of the token. */
-  readonly to: string;
-  readonly value: string;
-  /** The call of the token's contract; `0x` for the coin of the chain. */
-  readonly data: string;
-}
+import type { WalletTransfer } from '../../state/ways.ts';
 
 export type Problem =
   | 'refused'
@@ -45,7 +37,7 @@ export interface Attempt {
 /** Returns the hash; after a WalletProblem other than `unsure` nothing was sent. */
 export const payWith = async (
   wallet: WalletProvider,
-  transfer: Transfer,
+  transfer: WalletTransfer,
   { onStep, check, onSend }: Attempt,
 ): Promise<string> => {
   onStep('connect');
@@ -86,7 +78,11 @@ const isOn = async (wallet: WalletProvider, chainId: string): Promise<boolean> =
 };
 
 /** False if the account has less than the transfer without its fee. */
-const hasEnough = async (wallet: WalletProvider, from: string, { to, value, data }: Transfer): Promise<boolean> => {
+const hasEnough = async (
+  wallet: WalletProvider,
+  from: string,
+  { to, value, data }: WalletTransfer,
+): Promise<boolean> => {
   try {
     if (data === '0x') {
       const balance = await wallet.request({ method: 'eth_getBalance', params: [from, 'latest'] });
