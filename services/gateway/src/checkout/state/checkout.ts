@@ -91,7 +91,8 @@ const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
 
 const HAS_ARRIVED: ReadonlySet<Payment['status']> = new Set(['applied', 'orphan', 'refunded']);
 
-const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'insufficient', 'wrong_network']);
+/** The merchant may accept these payments instead of returning them. */
+export const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'insufficient', 'wrong_network']);
 
 const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);
 

@@ -1,4 +1,5 @@
 import type { CheckoutPayment } from '@cpg/contracts';
+import { MAY_BE_ACCEPTED } from '../state/checkout.ts';
 import { isPositive, Time, type View } from './view.tsx';
 
 /** The payments that were seen, oldest first. */
@@ -18,9 +19,6 @@ export const Payments = (view: View) => {
     </section>
   );
 };
-
-/** The merchant may accept these instead of returning them. */
-const TO_ACCEPT: ReadonlySet<CheckoutPayment['state']> = new Set(['late', 'insufficient', 'wrong_network']);
 
 const Payment = ({
   view: { texts, format, checkout },
@@ -54,7 +52,9 @@ const Payment = ({
         {asset_label && ` · ${asset_label}`}
         {payment.network_name && ` · ${payment.network_name}`}
         {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
-        {isPositive(dueBack) && !TO_ACCEPT.has(state) && ` · ${texts.dueBackPart(format.amount(dueBack, currency))}`}
+        {isPositive(dueBack) &&
+          !MAY_BE_ACCEPTED.has(state) &&
+          ` · ${texts.dueBackPart(format.amount(dueBack, currency))}`}
       </p>
       {tx_hash && (
         <p class="note transaction" data-tx={tx_hash} data-amount={amount}>
