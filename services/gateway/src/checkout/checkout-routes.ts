@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError, type Checkout } from '@cpg/contracts';
+import type { Checkout } from '@cpg/contracts';
 import type { Logger } from '@cpg/platform';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,6 +10,7 @@ import { answerErrorsWithPages, pageHeaders, wantsHtml } from './errors.tsx';
 import { createEventStreams } from './live/event-streams.ts';
 import { liveRoutes, pageStates, versionOf } from './live/live-routes.ts';
 import { followOpenPages } from './live/open-pages.ts';
+import { cached, noSuchFile } from './looks.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/sandbox-routes.ts';
 import { chainHeights, changedCheckoutOrders } from './state/checkout-queries.ts';
 import { checkoutOf } from './state/checkout.ts';
@@ -37,7 +38,6 @@ export interface PayPageSettings {
 }
 
 const hidden = { schema: { hide: true } };
-const A_YEAR = 'public, max-age=31536000, immutable';
 
 /** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
  *  `accept: application/json` the answer is the `Checkout`. */
@@ -80,8 +80,8 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
 
   app.get(`${ASSETS_PATH}/:file`, { ...hidden, compress: false }, async (request, reply) => {
     const asset = files.get(request.url.split('?')[0]!);
-    if (!asset) throw new AppError('not_found', 'there is no such file');
-    return sendEncodedBody(request, reply.header('cache-control', A_YEAR).type(asset.type), asset);
+    if (!asset) throw noSuchFile();
+    return sendEncodedBody(request, cached(reply).type(asset.type), asset);
   });
 
   app.get<{ Params: { reference: string }; Querystring: PageChoice }>(

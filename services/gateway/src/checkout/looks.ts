@@ -31,9 +31,10 @@ const nameIn = (file: string, pattern: RegExp): string => {
   return name;
 };
 
-const noSuchFile = () => new AppError('not_found', 'there is no such file');
+export const noSuchFile = () => new AppError('not_found', 'there is no such file');
 
-const cached = (reply: FastifyReply) => reply.header('cache-control', 'public, max-age=31536000, immutable');
+/** Lets browsers keep a file whose path names its content. */
+export const cached = (reply: FastifyReply) => reply.header('cache-control', 'public, max-age=31536000, immutable');
 
 /** The contrast that WCAG 2.2 AA asks for. */
 export const MIN_CONTRAST = 4.5;

@@ -2,7 +2,7 @@ import { AppError, type WayToPay } from '@cpg/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callContext } from '../../door/request.ts';
 import { checkoutOf, type ShownOrder } from '../state/checkout.ts';
-import type { FindPage } from '../state/find-page.ts';
+import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import { choiceOf, chosenWay, pageLink } from '../state/page-link.ts';
 import {
   ACTIONS,
@@ -34,7 +34,7 @@ export const sandboxRoutes = (app: FastifyInstance, find: FindPage, options: San
       const { reference, action } = request.params;
       const context = callContext(request);
       const shown = await find(reference, context);
-      if (!shown) throw new AppError('not_found', 'no payment has this reference');
+      if (!shown) throw noSuchPage();
       const choice = choiceOf(request.query);
       if (action === 'wallet') await payFromWallet(shown, choice.way, options);
       else if (isAction(action)) await runSandboxAction(action, shown.order, context, options);
