@@ -1,4 +1,4 @@
-import { OrderEventType, sampleMessageOf, samplePayloadOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
+import { EXAMPLE_IDS, sampleMessageOf, samplePayloadOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
 
 /** What receivers of webhooks need to know, for the tag of the events. */
 export const ABOUT_EVENTS = `The gateway sends each event to your enabled webhooks as an HTTPS POST with a JSON body. Answer with any 2xx status within 15 seconds.
@@ -51,7 +51,6 @@ const header = (name: string, description: string, example: string, schema: obje
 
 const MAC_HEX = 'a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b39687';
 const MAC_BASE64 = 'pMH14NKzloekwfXg0rOWh6TB9eDSs5aHpMH14NKzloc=';
-const EVENT_ID = 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H';
 
 const headersOf = ({ time, sequence }: { time: string; sequence: string }) => {
   const atMs = Date.parse(time);
@@ -64,10 +63,14 @@ const headersOf = ({ time, sequence }: { time: string; sequence: string }) => {
       { type: 'string', pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
     ),
     header('x-timestamp', 'When the event happened, in Unix milliseconds: `timestamp` of the body.', String(atMs)),
-    header('x-idempotency-key', 'The id of the event: the same on every attempt, redelivery and replay.', EVENT_ID),
+    header(
+      'x-idempotency-key',
+      'The id of the event: the same on every attempt, redelivery and replay.',
+      EXAMPLE_IDS.event,
+    ),
     header('x-sequence', 'The number of the event on its order or payment. A higher one is newer.', sequence),
-    header('x-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S'),
-    header('webhook-id', 'Standard Webhooks: equal to `x-idempotency-key`.', EVENT_ID),
+    header('x-delivery-id', 'The id of the delivery: the same on every attempt.', EXAMPLE_IDS.delivery),
+    header('webhook-id', 'Standard Webhooks: equal to `x-idempotency-key`.', EXAMPLE_IDS.event),
     header('webhook-timestamp', 'Standard Webhooks: the Unix time of this attempt in seconds.', attemptAt),
     header(
       'webhook-signature',
@@ -84,7 +87,6 @@ const RESPONSES = {
 };
 
 const operationOf = (event: WebhookEventType) => {
-  const isOrder = OrderEventType.options.some((type) => type === event);
   const [object, action] = event.split(':') as [string, string];
   return {
     operationId: `on${capitalized(object)}${capitalized(action)}`,
@@ -98,7 +100,7 @@ const operationOf = (event: WebhookEventType) => {
       description: 'The event, and the object right after it. The bytes are the same on every attempt.',
       content: {
         'application/json': {
-          schema: { $ref: `#/components/schemas/${isOrder ? 'OrderWebhookPayload' : 'PaymentWebhookPayload'}` },
+          schema: { $ref: `#/components/schemas/${capitalized(object)}WebhookPayload` },
           example: samplePayloadOf(event),
         },
       },
