@@ -3,9 +3,11 @@ import { brotliCompress, gzip } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+const ENCODINGS = ['br', 'gzip'] as const;
+
 const OPTIONS = {
   threshold: 1024,
-  encodings: ['br', 'gzip'],
+  encodings: [...ENCODINGS],
   customTypes: /^application\/json/,
 } satisfies FastifyCompressOptions;
 
@@ -23,8 +25,6 @@ export const compressResponses = async (app: FastifyInstance): Promise<void> => 
   void globalThis.Response;
   await app.register(compress, { ...OPTIONS, globalDecompression: false });
 };
-
-const ENCODINGS = ['br', 'gzip'] as const;
 
 /** A body and what it is in each content encoding. */
 export interface EncodedBody {
