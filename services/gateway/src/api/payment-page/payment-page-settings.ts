@@ -26,11 +26,14 @@ export interface SettingsRow extends Pick<Merchant, 'business_profile' | 'indivi
   readonly updated_at: Date | null;
 }
 
+/** The columns of a SettingsRow: of a merchant `m`, and of its settings `s`. */
+export const SETTINGS_COLUMNS = `m.business_profile, m.individual_profile,
+  s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at`;
+
 /** Null if there is no such merchant. */
 export const paymentPageSettings = async (db: Queryable, merchantId: string): Promise<PaymentPageSettings | null> => {
   const { rows } = await db.query<SettingsRow>(
-    `select m.business_profile, m.individual_profile,
-            s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at
+    `select ${SETTINGS_COLUMNS}
        from gateway.merchants m left join gateway.payment_page_settings s on s.merchant_id = m.id
       where m.id = $1`,
     [merchantId],

@@ -1,6 +1,6 @@
 import type { Order, PaymentPageSettings } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
+import { SETTINGS_COLUMNS, settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
 
 /** What the row of an order and those of its merchant give to its page. */
 export interface CheckoutOrder {
@@ -17,8 +17,7 @@ interface CheckoutOrderRow extends SettingsRow {
   readonly revision: string;
 }
 
-const COLUMNS = `o.id, o.resource, o.revision, m.business_profile, m.individual_profile,
-  s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at`;
+const COLUMNS = `o.id, o.resource, o.revision, ${SETTINGS_COLUMNS}`;
 const MERCHANT = `join gateway.merchants m on m.id = o.merchant_id
   left join gateway.payment_page_settings s on s.merchant_id = m.id`;
 
