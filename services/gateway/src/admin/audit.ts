@@ -1,9 +1,8 @@
 import { OrderId, type RecordedEntry } from '@cpg/contracts';
 import { newContext } from '@cpg/platform';
-import { Instant } from '../api/lists/list-query.ts';
 import { clampedIsoString, type ReadHistory } from '../api/orders/order-history.ts';
 import type { OrdersClient } from '../api/orders/orders-client.ts';
-import { AdminError } from './command.ts';
+import { AdminError, parseInstant } from './command.ts';
 
 export const AUDIT_USAGE = `  audit history ORDER [--json]                   print all events of an order and its payments; --json: one JSON object per line
   audit at ORDER TIME                            print the order as it was at this time`;
@@ -22,7 +21,7 @@ export const runAudit = async (args: readonly string[], options: AuditOptions): 
   if (rest.length > 0 || order === undefined) throw new AdminError(AUDIT_USAGE);
   const orderId = parseOrderId(order);
   if (verb === 'history' && time === undefined) return printHistory(orderId, asJson, options);
-  if (verb === 'at' && time !== undefined && !asJson) return printState(orderId, parseTime(time), options);
+  if (verb === 'at' && time !== undefined && !asJson) return printState(orderId, parseInstant(time), options);
   throw new AdminError(AUDIT_USAGE);
 };
 
@@ -50,12 +49,6 @@ const formatEvent = ({ at, stream, sequence, type, actor, request_id, data }: Re
 const parseOrderId = (text: string): string => {
   if (OrderId.safeParse(text).success) return text;
   throw new AdminError(`${text} is not an order id: expected ord_ and a ULID`);
-};
-
-const parseTime = (text: string): Date => {
-  const { data, error } = Instant.safeParse(text);
-  if (error) throw new AdminError(`${text}: ${error.issues[0]!.message}`);
-  return data;
 };
 
 const context = () => newContext('service:admin');

@@ -1,6 +1,5 @@
 import { newestBlocks, type Pool } from '@cpg/platform/postgres';
-import { Instant } from '../api/lists/list-query.ts';
-import { AdminError } from './command.ts';
+import { AdminError, parseInstant } from './command.ts';
 
 /** The time that an operator names comes from a watch. */
 const NEAR_MS = 2 * 60_000;
@@ -27,8 +26,7 @@ export const confirmClock = async (
   now: () => Date,
   { time, by, reason }: ClockConfirmation,
 ): Promise<string> => {
-  const { data: right, error } = Instant.safeParse(time);
-  if (error) throw new AdminError(`${time}: ${error.issues[0]!.message}`);
+  const right = parseInstant(time);
   if (!by?.trim() || !reason?.trim())
     throw new AdminError('--by or --reason is missing: say who confirms the time, and why');
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');

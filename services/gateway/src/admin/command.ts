@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { printable } from '@cpg/platform';
+import { Instant } from '../api/lists/list-query.ts';
 
 /** An expected failure of an admin command. The message is printed to the operator. */
 export class AdminError extends Error {
@@ -25,6 +26,13 @@ export const parseOptions = <Name extends string>(
   } catch (error) {
     throw new AdminError(`${(error as Error).message}\n\n${usage}`);
   }
+};
+
+/** Parses an instant with a timezone, such as `2027-01-31T12:00:00Z`. Throws AdminError. */
+export const parseInstant = (text: string): Date => {
+  const { data, error } = Instant.safeParse(text);
+  if (error) throw new AdminError(`${text}: ${error.issues[0]!.message}`);
+  return data;
 };
 
 /** Formats rows of text as aligned columns under a header. */
