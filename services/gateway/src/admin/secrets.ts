@@ -1,5 +1,5 @@
 import { type SecretBox, webhookRow } from '@cpg/platform';
-import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
 import { WEBHOOK_BOXES } from '../api/webhooks/webhook-queries.ts';
 import { responseRow } from '../door/idempotency/stored-requests.ts';
 import { countHashes } from '../door/keys/credentials.ts';
@@ -136,5 +136,5 @@ export const updateSealed = async (
 const select = <Row extends object>(pool: Pool, text: string): Promise<Row[]> =>
   transaction(pool, async (db) => {
     await db.query('set local statement_timeout = 0');
-    return (await db.query<Row>(text)).rows;
+    return (await db.query<Row>(withoutTimeout(text))).rows;
   });
