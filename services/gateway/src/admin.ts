@@ -8,7 +8,7 @@ import {
   writeFailure,
   writeLine,
 } from '@cpg/platform';
-import { createPool } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminError } from './admin/command.ts';
@@ -19,6 +19,7 @@ import { createHistoryReader } from './api/orders/order-history.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
 import {
+  type AdminConfig,
   readAdminConfig,
   readAuditConfig,
   readDepositSettingsConfig,
@@ -38,49 +39,52 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (args[0] === 'secrets') return secrets(args.slice(1));
   if (['accounts', 'confirmations', 'tolerance'].includes(args[0]!)) return depositSettings(args);
   const config = readAdminConfig(process.env);
-  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
-  const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
-  try {
-    await migrateGateway(pool, config.ENVIRONMENT);
-    const output = await runCommand(args, {
+  return withDatabase(config, (pool) =>
+    runCommand(args, {
       pool,
       pepper: config.API_KEY_PEPPER[0]!,
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       now: wallClock,
-    });
-    print(output);
-  } finally {
-    await pool.end();
-  }
+    }),
+  );
 };
 
-const secrets = async (args: readonly string[]): Promise<void> => {
+const secrets = (args: readonly string[]): Promise<void> => {
   const config = readSecretsConfig(process.env);
-  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
-  const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
-  try {
-    await migrateGateway(pool, config.ENVIRONMENT);
+  return withDatabase(config, (pool) => {
     const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
-    print(await runSecretsCommand(args, { pool, box, pepper: config.API_KEY_PEPPER[0]! }));
-  } finally {
-    await pool.end();
-  }
+    return runSecretsCommand(args, { pool, box, pepper: config.API_KEY_PEPPER[0]! });
+  });
 };
 
-const depositSettings = async (args: readonly string[]): Promise<void> => {
+const depositSettings = (args: readonly string[]): Promise<void> => {
   const config = readDepositSettingsConfig(process.env);
-  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
-  const db = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
-  const payments = internalClient({
-    name: 'payments',
-    url: config.PAYMENTS_URL,
-    tokens: config.ADMIN_TO_PAYMENTS_TOKEN,
+  return withDatabase(config, async (db) => {
+    const payments = internalClient({
+      name: 'payments',
+      url: config.PAYMENTS_URL,
+      tokens: config.ADMIN_TO_PAYMENTS_TOKEN,
+    });
+    try {
+      return await runDepositSettingsCommand(args, { db, payments: paymentsClient(payments), stdin: process.stdin });
+    } finally {
+      await payments.close();
+    }
   });
+};
+
+/** Prints the output of a command that needs the schema `gateway`. */
+const withDatabase = async (
+  { DATABASE_URL, ENVIRONMENT }: Pick<AdminConfig, 'DATABASE_URL' | 'ENVIRONMENT'>,
+  command: (pool: Pool) => Promise<string>,
+): Promise<void> => {
+  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
+  const pool = createPool({ url: DATABASE_URL, name: 'gateway-admin', max: 1, log });
   try {
-    await migrateGateway(db, config.ENVIRONMENT);
-    print(await runDepositSettingsCommand(args, { db, payments: paymentsClient(payments), stdin: process.stdin }));
+    await migrateGateway(pool, ENVIRONMENT);
+    print(await command(pool));
   } finally {
-    await Promise.all([db.end(), payments.close()]);
+    await pool.end();
   }
 };
 
