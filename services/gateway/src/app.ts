@@ -17,7 +17,7 @@ import {
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { debugRoutes } from './api/debug/debug-routes.ts';
-import { webhookDeliveryRoutes } from './api/deliveries/delivery-routes.ts';
+import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
 import { addPageLinks } from './api/lists/page-links.ts';
 import { merchantRoutes } from './api/merchants/merchant-routes.ts';
 import { orderRoutes } from './api/orders/order-routes.ts';
@@ -141,6 +141,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
         await v1.register(webhookDeliveryRoutes, options);
+        await v1.register(webhookReplayRoutes, options);
       },
       { prefix: '/v1' },
     );

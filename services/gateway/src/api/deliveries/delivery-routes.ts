@@ -27,28 +27,23 @@ export interface WebhookDeliveryRouteOptions {
   readonly dispatcher: WebhookDispatcherClient;
 }
 
-/** `/v1/webhooks/{id}/deliveries`, `/replay` and `/replays`. Reads query the dispatcher's tables, commands go to the
- *  dispatcher. */
+/** `/v1/webhooks/{id}/deliveries`. Reads query the dispatcher's views, commands go to the dispatcher. */
 export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOptions> = async (app, options) => {
   const { pool, dispatcher } = options;
-  const findWebhook = async (request: FastifyRequest, id: string): Promise<Webhook> =>
-    orNotFound('webhook', await webhookById(pool, callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)));
   const findDelivery = async (webhook: Webhook, id: string, page: AttemptsQuery): Promise<DeliveryWithAttempts> =>
     orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id), page));
-  const findReplay = async (webhook: Webhook, id: string): Promise<Replay> =>
-    orNotFound('replay', await replayById(pool, webhook, parseId(ReplayId, 'replay', id)));
 
   app.get(
     '/webhooks/:id/deliveries',
     { config: { scope: 'webhooks:self:read', isList: true }, schema: schemas.listDeliveries },
-    async (request) => listDeliveries(pool, (await findWebhook(request, request.params.id)).id, request.query),
+    async (request) => listDeliveries(pool, (await findWebhook(pool, request, request.params.id)).id, request.query),
   );
 
   app.get(
     '/webhooks/:id/deliveries/:delivery_id',
     { config: { scope: 'webhooks:self:read' }, schema: schemas.getDelivery },
     async (request) => {
-      const webhook = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(pool, request, request.params.id);
       return visibleTo(callerOf(request), await findDelivery(webhook, request.params.delivery_id, request.query));
     },
   );
@@ -57,7 +52,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     '/webhooks/:id/deliveries/:delivery_id/redeliver',
     { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.redeliver },
     async (request, reply) => {
-      const webhook = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(pool, request, request.params.id);
       const deliveryId = parseId(DeliveryId, 'delivery', request.params.delivery_id);
       try {
         await dispatcher.redeliver(webhook.id, deliveryId, callContext(request));
@@ -73,12 +68,19 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
       return reply.code(201).send(delivery);
     },
   );
+};
+
+/** `/v1/webhooks/{id}/replay` and `/replays`, with the same reads and commands. */
+export const webhookReplayRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOptions> = async (app, options) => {
+  const { pool, dispatcher } = options;
+  const findReplay = async (webhook: Webhook, id: string): Promise<Replay> =>
+    orNotFound('replay', await replayById(pool, webhook, parseId(ReplayId, 'replay', id)));
 
   app.post(
     '/webhooks/:id/replay',
     { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.replayEvents },
     async (request, reply) => {
-      const webhook = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(pool, request, request.params.id);
       const { id, events } = webhook;
       const { from_date, to_date, event_types = events } = request.body;
       checkSubscribed(event_types, events);
@@ -97,26 +99,30 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
   app.get(
     '/webhooks/:id/replays',
     { config: { scope: 'webhooks:self:read', isList: true }, schema: schemas.listReplays },
-    async (request) => listReplays(pool, await findWebhook(request, request.params.id), request.query),
+    async (request) => listReplays(pool, await findWebhook(pool, request, request.params.id), request.query),
   );
 
   app.get(
     '/webhooks/:id/replays/:replay_id',
     { config: { scope: 'webhooks:self:read' }, schema: schemas.getReplay },
-    async (request) => findReplay(await findWebhook(request, request.params.id), request.params.replay_id),
+    async (request) => findReplay(await findWebhook(pool, request, request.params.id), request.params.replay_id),
   );
 
   app.post(
     '/webhooks/:id/replays/:replay_id/cancel',
     { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.cancelReplay },
     async (request, reply) => {
-      const webhook = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(pool, request, request.params.id);
       const { id } = await findReplay(webhook, request.params.replay_id);
       await dispatcher.cancelReplay(webhook.id, id, callContext(request));
       return reply.code(201).send(await findReplay(webhook, id));
     },
   );
 };
+
+/** The webhook of the caller with this id. Throws `not_found`. */
+const findWebhook = async (pool: Pool, request: FastifyRequest, id: string): Promise<Webhook> =>
+  orNotFound('webhook', await webhookById(pool, callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)));
 
 /** The delivery without its payload, unless the caller may read the object in it. Endpoints may echo the payload, so
  *  their responses are left out too. */
