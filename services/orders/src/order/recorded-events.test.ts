@@ -3,7 +3,7 @@ import { fold } from '@cpg/event-sourcing/decider';
 import { eventHash, genesisHash } from '@cpg/event-sourcing';
 import { orderMessage } from '../read/messages.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
-import { type RecordedStream, recordStreams } from '../testing/record.ts';
+import { type RecordedOrder, recordStreams } from '../testing/record.ts';
 import { orderDecider } from './order.ts';
 import type { ExistingOrder, Order } from './state.ts';
 import { orderView } from './view.ts';
@@ -12,10 +12,10 @@ const versions = recordedVersions();
 const orderStreams = versions.flatMap(([version, streams]) =>
   streams
     .filter(({ stream }) => stream.startsWith('order-'))
-    .map((recorded): [string, string, RecordedStream] => [version, recorded.stream, recorded]),
+    .map((recorded): [string, string, RecordedOrder] => [version, recorded.stream, recorded]),
 );
 
-const read = ({ events }: RecordedStream): OrderEvent[] =>
+const read = ({ events }: RecordedOrder): OrderEvent[] =>
   events.map(({ type, data }) => OrderEvent.parse({ type, data }));
 const lastStateOf = (order: Order): ExistingOrder =>
   order.status === 'deleted' ? order.lastState : (order as ExistingOrder);

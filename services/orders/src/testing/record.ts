@@ -1,14 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import {
-  deletionStreamOf,
-  NewOrderEvent,
-  type Order,
-  type OrderDeletionRecorded,
-  type OrderEvent,
-  orderStreamOf,
-} from '@cpg/contracts';
+import { deletionStreamOf, NewOrderEvent, type Order, orderStreamOf } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
-import { eventHash, genesisHash } from '@cpg/event-sourcing';
+import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
 import { deletionRecord } from '../commands/deletion.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
@@ -16,17 +9,8 @@ import { type ExistingOrder, exists, type Order as State } from '../order/state.
 import { orderView } from '../order/view.ts';
 import { createOrder, deposit, instruction, minutesAfterNoon, offer, payment, paymentId } from './orders.ts';
 
-export interface RecordedStream {
-  readonly stream: string;
-  /** The order as the API shows it after the last event. Null for the stream of a deletion. */
-  readonly resource: Order | null;
-  readonly events: {
-    readonly revision: number;
-    readonly type: string;
-    readonly data: Record<string, unknown> & { readonly at: string };
-    readonly metadata: { readonly hash: string; readonly previousHash: string };
-  }[];
-}
+/** The stream of an order, or of its deletion, which has no resource. */
+export type RecordedOrder = RecordedStream<Order | null>;
 
 const block = { height: 7, hash: '00f7' };
 const refund = (n: number, refundedTotalMinor: bigint, at: Date): OrderCommand => ({
@@ -143,9 +127,9 @@ function onChain({ confirmed = true, ...changes }: { confirmed?: boolean } & Par
 }
 
 /** The streams that this version records of some orders. They are the same in every run. */
-export const recordStreams = (): RecordedStream[] => ORDERS.flatMap((commands, n) => streamsOf(n + 1, commands));
+export const recordStreams = (): RecordedOrder[] => ORDERS.flatMap((commands, n) => streamsOf(n + 1, commands));
 
-const streamsOf = (n: number, commands: readonly OrderCommand[]): RecordedStream[] => {
+const streamsOf = (n: number, commands: readonly OrderCommand[]): RecordedOrder[] => {
   const orderId = `ord_${String(n).padStart(26, '0')}`;
   let state: State = orderDecider.initial;
   const events = commands.flatMap((command) => {
@@ -156,7 +140,7 @@ const streamsOf = (n: number, commands: readonly OrderCommand[]): RecordedStream
     return decided;
   });
   const order = existingOf(state);
-  const recorded = chained(orderStreamOf(orderId), orderView(order), events);
+  const recorded = recordedStream<Order | null>(orderStreamOf(orderId), orderView(order), events);
   if (state === order) return [recorded];
   const last = recorded.events.at(-1)!;
   const record = deletionRecord(order, {
@@ -165,27 +149,13 @@ const streamsOf = (n: number, commands: readonly OrderCommand[]): RecordedStream
     sequence: last.revision,
     at: last.data.at,
   });
-  return [recorded, chained(deletionStreamOf(orderId), null, [record])];
+  return [recorded, recordedStream(deletionStreamOf(orderId), null, [record])];
 };
 
 const existingOf = (state: State): ExistingOrder => {
   if (exists(state)) return state;
   if (state.status === 'deleted') return state.lastState;
   throw new Error('the commands created no order');
-};
-
-const chained = (
-  stream: string,
-  resource: Order | null,
-  events: readonly (OrderEvent | OrderDeletionRecorded)[],
-): RecordedStream => {
-  let previousHash = genesisHash(stream);
-  const recorded = events.map((event, revision) => {
-    const metadata = { previousHash, hash: eventHash(previousHash, event) };
-    previousHash = metadata.hash;
-    return { revision, ...event, metadata };
-  });
-  return JSON.parse(JSON.stringify({ stream, resource, events: recorded })) as RecordedStream;
 };
 
 if (process.argv[1] === import.meta.filename) {

@@ -3,13 +3,13 @@ import { fold } from '@cpg/event-sourcing/decider';
 import { eventHash, genesisHash } from '@cpg/event-sourcing';
 import { paymentMessage } from '../messages.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
-import { type RecordedStream, recordStreams } from '../testing/record.ts';
+import { type RecordedPayment, recordStreams } from '../testing/record.ts';
 import { paymentDecider } from './payment.ts';
 import type { ExistingPayment, Payment } from './state.ts';
 
 const versions = recordedVersions();
 const streams = versions.flatMap(([version, recorded]) =>
-  recorded.map((each): [string, string, RecordedStream] => [version, each.stream, each]),
+  recorded.map((each): [string, string, RecordedPayment] => [version, each.stream, each]),
 );
 
 const viewOf = (events: PaymentEvent[]) =>

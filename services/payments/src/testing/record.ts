@@ -1,23 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { NewPaymentEvent, type Payment, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
-import { eventHash, genesisHash } from '@cpg/event-sourcing';
+import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
 import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { type ExistingPayment, type Payment as State, UNCLAIMED_MERCHANT } from '../payment/state.ts';
 
-export interface RecordedStream {
-  readonly stream: string;
-  /** The payment as the API shows it after the last event. */
-  readonly resource: Payment;
-  readonly events: {
-    readonly revision: number;
-    readonly type: string;
-    readonly data: Record<string, unknown> & { readonly at: string };
-    readonly metadata: { readonly hash: string; readonly previousHash: string };
-  }[];
-}
+export type RecordedPayment = RecordedStream<Payment>;
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, '0')}`;
 const atMinute = (minutes: number) => new Date(Date.UTC(2026, 0, 31, 12, minutes));
@@ -89,24 +79,16 @@ const PAYMENTS: Scenario[] = [
 ];
 
 /** The streams that this version records of some payments. They are the same in every run. */
-export const recordStreams = (): RecordedStream[] =>
+export const recordStreams = (): RecordedPayment[] =>
   PAYMENTS.map(([received, ...later], index) => {
     const paymentId = id('pay', index + 1);
-    const stream = paymentStreamOf(paymentId);
     let state: State = paymentDecider.initial;
-    let previousHash = genesisHash(stream);
-    const decided = [{ ...received, paymentId }, ...later].flatMap((command) => {
-      const events = paymentDecider.decide(command, state).map((event) => NewPaymentEvent.parse(event));
-      state = fold(paymentDecider, state, events);
-      return events;
+    const events = [{ ...received, paymentId }, ...later].flatMap((command) => {
+      const decided = paymentDecider.decide(command, state).map((event) => NewPaymentEvent.parse(event));
+      state = fold(paymentDecider, state, decided);
+      return decided;
     });
-    const events = decided.map((event, revision) => {
-      const metadata = { previousHash, hash: eventHash(previousHash, event) };
-      previousHash = metadata.hash;
-      return { revision, ...event, metadata };
-    });
-    const resource = paymentView(state as ExistingPayment);
-    return JSON.parse(JSON.stringify({ stream, resource, events })) as RecordedStream;
+    return recordedStream(paymentStreamOf(paymentId), paymentView(state as ExistingPayment), events);
   });
 
 if (process.argv[1] === import.meta.filename) {
