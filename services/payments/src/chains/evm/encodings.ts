@@ -170,8 +170,7 @@ const HASH_BYTES = 32;
  *  appendix D. */
 export const listRoot = (values: readonly Uint8Array[]): string => {
   const entries = values.map((value, index): Entry => [nibblesOf(RLP.encode(index)), value]);
-  const root = keccak_256(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
-  return `0x${Buffer.from(root).toString('hex')}`;
+  return hashOf(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
 };
 
 /** The node of some entries whose paths are equal before `depth`. No path continues another one: RLP is prefix-free. */
