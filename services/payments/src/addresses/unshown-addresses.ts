@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isTemporary } from '@cpg/contracts';
-import type { Logger } from '@cpg/platform';
+import { groupBy, type Logger } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountKey } from './account-key.ts';
@@ -68,13 +68,9 @@ export const watchedAccounts = async (
   networks: readonly Pick<DepositNetwork, 'name'>[],
   accountsOf: (network: string) => Promise<DepositNetwork[]>,
 ): Promise<(WatchedAccount & Pick<AccountKey, 'xpub'>)[]> => {
-  const byFingerprint = new Map<string, DepositNetwork[]>();
-  for (const { name } of networks)
-    for (const network of await accountsOf(name)) {
-      const { fingerprint } = network.account;
-      byFingerprint.set(fingerprint, [...(byFingerprint.get(fingerprint) ?? []), network]);
-    }
-  return [...byFingerprint].map(([fingerprint, sharing]) => ({
+  const receiving: DepositNetwork[] = [];
+  for (const { name } of networks) receiving.push(...(await accountsOf(name)));
+  return [...groupBy(receiving, ({ account }) => account.fingerprint)].map(([fingerprint, sharing]) => ({
     fingerprint,
     xpub: sharing[0]!.account.xpub,
     addressesAt: (index) => [...new Set(sharing.map((network) => network.addressAt(index)))],

@@ -129,8 +129,7 @@ const sendByAddress = async (
   batch: readonly DueReport[],
   send: (due: DueReport) => Promise<ReportChange | null>,
 ): Promise<ReportChange[]> => {
-  const byAddress = new Map<string, DueReport[]>();
-  for (const due of batch) byAddress.set(due.transfer.address, [...(byAddress.get(due.transfer.address) ?? []), due]);
+  const byAddress = groupBy(batch, ({ transfer }) => transfer.address);
   const made: ReportChange[] = [];
   const sendAll = async (dues: readonly DueReport[]) => {
     for (const due of dues) {
