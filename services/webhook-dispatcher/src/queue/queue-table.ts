@@ -119,10 +119,10 @@ export const pullForward = async (
   { waits, now }: { waits: readonly number[]; now: Date },
 ): Promise<number> => {
   const { rowCount } = await db.query(
-    `update webhooks.queue set due_at = $2 where position in (
-       select position from webhooks.queue
-       where leased_by is null and due_at > $2::timestamptz + coalesce(($1::float8[])[attempts], 0) * interval '1 second'
-       order by position for update)`,
+    `update ${lockedQueue(
+      `leased_by is null and due_at > $2::timestamptz + coalesce(($1::float8[])[attempts], 0) * interval '1 second'`,
+      'set due_at = $2',
+    )}`,
     [waits, now],
   );
   return rowCount ?? 0;
