@@ -30,9 +30,7 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
   const log = createLogger({ name: 'bench', level: 'error' });
   const name = `bench_${randomUUID().replaceAll('-', '')}`;
   const pool = createPool({ url: stack.databaseUrl, name: 'bench', max: 4, log });
-  await pool.query(`create schema ${name}; create table ${name}.checkpoints
-    (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric,
-     store_id text, event_id text, event_stream text, retired_at timestamptz)`);
+  await pool.query(`create schema ${name}; create table ${name}.checkpoints (like orders.checkpoints including all)`);
   const kafka = createKafka({ KAFKA_BROKERS: brokers.split(',') }, { clientId: 'bench', log });
   const admin = kafka.admin();
   await admin.connect();
@@ -48,10 +46,7 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
     log,
     publisherFor: () => publisher,
     topic: name,
-    messageOf: async ({ event }) => {
-      const message = event!.data as unknown as DomainMessage;
-      return message;
-    },
+    messageOf: async ({ event }) => event!.data as unknown as DomainMessage,
   });
   const arrivals = await consumeArrivals(kafka, name);
 
