@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { processTree } from '../harness/process-tree.ts';
+import { processTree, statOf } from '../harness/process-tree.ts';
 import type { Stack } from '../harness/stack.ts';
 import { atMost, mib, type Row } from './report.ts';
 
@@ -28,12 +28,10 @@ const ticksIfRunning = (pid: number): number => {
   }
 };
 
-/** Sums fields of /proc/<pid>/stat, counted after the name: 11 and 12 are its own time, 13 and 14 the time of ended
- *  children. */
+/** Sums fields of `statOf`: 11 and 12 are its own time, 13 and 14 the time of ended children. */
 const ticks = (pid: number, fields: readonly number[]): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields.reduce((sum, field) => sum + Number(values[field]), 0);
+  const stat = statOf(pid);
+  return fields.reduce((sum, field) => sum + Number(stat[field]), 0);
 };
 
 /** Starts to measure the CPU time of processes of a stack. The returned function resolves to the milliseconds per

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The parent of a process. Throws if the process has ended, or on a system without /proc. */
-const parentOf = (pid: number): number => {
-  // After the name in parentheses, which may contain any character: the state, then the parent's id. Source: proc(5).
+/** The fields of /proc/<pid>/stat after the name: the state, the parent's id, and so on. Source: proc(5).
+ *  Throws if the process has ended, or on a system without /proc. */
+export const statOf = (pid: number): string[] => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  // The name is in parentheses and may contain any character.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
 /** A process and its descendants. Throws on a system without /proc. */
@@ -12,7 +13,7 @@ export const processTree = (rootPid: number): number[] => {
   const children = new Map<number, number[]>();
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
-      const parent = parentOf(pid);
+      const parent = Number(statOf(pid)[1]);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
     } catch {
       // The process has ended.
