@@ -1,13 +1,4 @@
-import {
-  type Cluster,
-  disconnectAll,
-  newName,
-  newTopic,
-  producerOf,
-  readValues,
-  startCluster,
-} from '../testing/cluster.ts';
-import { RawClient } from '../testing/raw-client.ts';
+import { disconnectAll, newName, newTopic } from '../testing/cluster.ts';
 import {
   addPartitions,
   endTransaction,
@@ -15,27 +6,16 @@ import {
   sendInTransaction,
   retryConcurrent,
 } from '../testing/transaction-client.ts';
+import { useTransactions } from '../testing/use-transactions.ts';
 
-let cluster: Cluster;
-let client: RawClient;
-beforeAll(async () => {
-  cluster = await startCluster({ transactionCheckMs: 200 });
-  client = await RawClient.connect(cluster.brokers);
-});
-afterAll(async () => {
-  client.close();
-  await cluster.stop();
-});
-
-const transactional = (transactionalId = newName('tx')) =>
-  producerOf(cluster.client, { transactionalId, idempotent: true, maxInFlightRequests: 1 });
+const cluster = useTransactions();
+const { transactional, committed } = cluster;
 const messages = (...values: string[]) => values.map((value) => ({ value }));
-const committed = (topic: string, count: number) => readValues(cluster.client, topic, count);
 
 test('a new producer with the same transactional id keeps the producer id and gets a later epoch', async () => {
   const name = newName('tx');
-  const first = await initProducer(client, name);
-  const second = await initProducer(client, name);
+  const first = await initProducer(cluster.raw, name);
+  const second = await initProducer(cluster.raw, name);
   expect(first).toMatchObject({ error: 0, epoch: 0 });
   expect(second).toMatchObject({ error: 0, producerId: first.producerId, epoch: 1 });
 });
@@ -43,33 +23,33 @@ test('a new producer with the same transactional id keeps the producer id and ge
 test('a new producer aborts the open transaction of its predecessor and fences it', async () => {
   const topic = await newTopic(cluster.admin);
   const name = newName('tx');
-  const old = await initProducer(client, name);
-  await addPartitions(client, old, topic);
-  await sendInTransaction(client, old, topic, { values: ['old'] });
-  const successor = await initProducer(client, name);
-  expect(await sendInTransaction(client, old, topic, { sequence: 1 })).toMatchObject({ error: 47 });
-  expect(await addPartitions(client, old, topic, { version: 1 })).toEqual([47]);
-  expect(await addPartitions(client, old, topic, { version: 2 })).toEqual([90]);
-  expect(await endTransaction(client, old, true, 1)).toBe(47);
-  expect(await endTransaction(client, old, true, 2)).toBe(90);
-  await addPartitions(client, successor, topic);
-  expect(await sendInTransaction(client, successor, topic, { values: ['new'] })).toMatchObject({ error: 0 });
-  expect(await endTransaction(client, successor, true)).toBe(0);
+  const old = await initProducer(cluster.raw, name);
+  await addPartitions(cluster.raw, old, topic);
+  await sendInTransaction(cluster.raw, old, topic, { values: ['old'] });
+  const successor = await initProducer(cluster.raw, name);
+  expect(await sendInTransaction(cluster.raw, old, topic, { sequence: 1 })).toMatchObject({ error: 47 });
+  expect(await addPartitions(cluster.raw, old, topic, { version: 1 })).toEqual([47]);
+  expect(await addPartitions(cluster.raw, old, topic, { version: 2 })).toEqual([90]);
+  expect(await endTransaction(cluster.raw, old, true, 1)).toBe(47);
+  expect(await endTransaction(cluster.raw, old, true, 2)).toBe(90);
+  await addPartitions(cluster.raw, successor, topic);
+  expect(await sendInTransaction(cluster.raw, successor, topic, { values: ['new'] })).toMatchObject({ error: 0 });
+  expect(await endTransaction(cluster.raw, successor, true)).toBe(0);
   expect(await committed(topic, 1)).toEqual(['new']);
 });
 
 test('a new producer fences predecessors that were idle or had not written yet', async () => {
   const topic = await newTopic(cluster.admin);
   const name = newName('tx');
-  const idle = await initProducer(client, name);
-  const adding = await initProducer(client, name);
-  expect(await addPartitions(client, adding, topic)).toEqual([0]);
-  const successor = await initProducer(client, name);
-  expect(await addPartitions(client, idle, topic)).toEqual([47]);
-  expect(await sendInTransaction(client, adding, topic)).toMatchObject({ error: 47 });
-  await addPartitions(client, successor, topic);
-  expect(await sendInTransaction(client, successor, topic, { values: ['new'] })).toMatchObject({ error: 0 });
-  expect(await endTransaction(client, successor, true)).toBe(0);
+  const idle = await initProducer(cluster.raw, name);
+  const adding = await initProducer(cluster.raw, name);
+  expect(await addPartitions(cluster.raw, adding, topic)).toEqual([0]);
+  const successor = await initProducer(cluster.raw, name);
+  expect(await addPartitions(cluster.raw, idle, topic)).toEqual([47]);
+  expect(await sendInTransaction(cluster.raw, adding, topic)).toMatchObject({ error: 47 });
+  await addPartitions(cluster.raw, successor, topic);
+  expect(await sendInTransaction(cluster.raw, successor, topic, { values: ['new'] })).toMatchObject({ error: 0 });
+  expect(await endTransaction(cluster.raw, successor, true)).toBe(0);
   expect(await committed(topic, 1)).toEqual(['new']);
 });
 

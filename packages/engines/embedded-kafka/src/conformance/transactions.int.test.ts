@@ -1,15 +1,4 @@
-import {
-  type Cluster,
-  disconnectAll,
-  follow,
-  newName,
-  newTopic,
-  producerOf,
-  readValues,
-  startCluster,
-  until,
-} from '../testing/cluster.ts';
-import { type FetchOptions, fetchFrom } from '../testing/fetch-client.ts';
+import { disconnectAll, follow, newName, newTopic, readValues, until } from '../testing/cluster.ts';
 import { RawClient } from '../testing/raw-client.ts';
 import {
   addPartitions,
@@ -18,26 +7,13 @@ import {
   sendInTransaction,
   retryConcurrent,
 } from '../testing/transaction-client.ts';
+import { useTransactions } from '../testing/use-transactions.ts';
 
-let cluster: Cluster;
-let client: RawClient;
-beforeAll(async () => {
-  cluster = await startCluster({ transactionCheckMs: 200 });
-  client = await RawClient.connect(cluster.brokers);
-});
-afterAll(async () => {
-  client.close();
-  await cluster.stop();
-});
-
-const transactional = (transactionalId = newName('tx')) =>
-  producerOf(cluster.client, { transactionalId, idempotent: true, maxInFlightRequests: 1 });
+const cluster = useTransactions();
+const { transactional, committed, readCommitted } = cluster;
 const messages = (...values: string[]) => values.map((value) => ({ value }));
-const committed = (topic: string, count: number) => readValues(cluster.client, topic, count);
 const everything = (topic: string, count: number) =>
   readValues(cluster.client, topic, count, { readUncommitted: true });
-const readCommitted = (topic: string, offset: number, options: FetchOptions = {}) =>
-  fetchFrom(client, topic, offset, { ...options, readCommitted: true });
 
 test('read_committed consumers see a transaction only once it is committed, and all of it', async () => {
   const topic = await newTopic(cluster.admin, 3);
