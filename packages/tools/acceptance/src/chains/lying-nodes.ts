@@ -129,13 +129,30 @@ export const lyingSeeds = (count: number, first = 1): number[] => {
   return given ? given.split(',').map(Number) : Array.from({ length: count }, (_, n) => first + n);
 };
 
+/** Within this time a stack starts and a seed ends, in milliseconds. */
+export const SLOW = 240_000;
+
+/** Registers a test for each seed, and one at the end: no later seed changed an earlier order. */
+export const testSeeds = (seeds: readonly number[], chain: () => LyingChain): void => {
+  const sales: Sale[] = [];
+  test.each(seeds)('seed %i', async (seed) => void sales.push(...(await survivesLies(chain(), seed))), SLOW);
+
+  test(
+    'and no later seed changed an earlier order',
+    async () => {
+      for (const sale of sales) await requirePaid(chain(), sale);
+    },
+    SLOW,
+  );
+};
+
 // Beside an honest node, these may go on: what the honest one shows can be told apart. A node of another branch or
 // height cannot, so it comes to its senses before the money is confirmed.
 const PASSING = ['freezes', 'forks', 'answers stale'];
 
 /** Pays some orders while one node lies as the seed says. In the end each transfer is one payment of its amount, and
  *  where another node is honest, the metrics name the one that lied. */
-export const survivesLies = async (chain: LyingChain, seed: number): Promise<readonly Sale[]> => {
+const survivesLies = async (chain: LyingChain, seed: number): Promise<readonly Sale[]> => {
   const random = seededRandom(seed);
   const liar = random.pick(chain.nodes);
   const kind = random.pick(Object.keys(chain.lies));
@@ -171,7 +188,7 @@ export const survivesLies = async (chain: LyingChain, seed: number): Promise<rea
 const RIGHT_WITHIN_MS = 150_000;
 
 /** Waits until an order and its payments are what the honest chain says. */
-export const requirePaid = async (chain: LyingChain, sale: Sale): Promise<void> => {
+const requirePaid = async (chain: LyingChain, sale: Sale): Promise<void> => {
   let wrong: string[] = [];
   const isRight = async () => {
     wrong = differences(await chain.order(sale.order.id), sale, await chain.received(sale));
