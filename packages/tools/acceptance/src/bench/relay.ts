@@ -30,7 +30,9 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
   const log = createLogger({ name: 'bench', level: 'error' });
   const name = `bench_${randomUUID().replaceAll('-', '')}`;
   const pool = createPool({ url: stack.databaseUrl, name: 'bench', max: 4, log });
-  await pool.query(`create schema ${name}; create table ${name}.checkpoints (like orders.checkpoints including all)`);
+  await pool.query(`create schema ${name}`);
+  for (const table of ['checkpoints', 'parked_streams'])
+    await pool.query(`create table ${name}.${table} (like orders.${table} including all)`);
   const kafka = createKafka({ KAFKA_BROKERS: brokers.split(',') }, { clientId: 'bench', log });
   const admin = kafka.admin();
   await admin.connect();
