@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { testDatabase } from '@cpg/platform/postgres';
 import { type Kafka, startKafka } from './index.ts';
 import { until } from './testing/cluster.ts';
-import { newDatabase } from './testing/database.ts';
 import { RawClient } from './testing/raw-client.ts';
 
 const MAX_PARTIAL_BYTES = 1_000_000;
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 let kafka: Kafka;
 let lines: string[];
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
   lines = [];
   kafka = await startKafka({
     databaseUrl: database.url,

@@ -1,16 +1,16 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { testDatabase } from '@cpg/platform/postgres';
 import { freePort } from '@cpg/ports';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import { clientOf, newTopic, readValues, until } from './testing/cluster.ts';
-import { newDatabase } from './testing/database.ts';
 import { type Program, buildMain, run } from './testing/process.ts';
 import { RawClient } from './testing/raw-client.ts';
 
 let built: Awaited<ReturnType<typeof buildMain>>;
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {
-  [built, database] = await Promise.all([buildMain(), newDatabase()]);
+  [built, database] = await Promise.all([buildMain(), testDatabase()]);
 });
 afterAll(async () => {
   await built.remove();

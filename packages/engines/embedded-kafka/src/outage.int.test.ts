@@ -1,3 +1,4 @@
+import { testDatabase } from '@cpg/platform/postgres';
 import { startKafka } from './index.ts';
 import {
   clientOf,
@@ -11,12 +12,12 @@ import {
 } from './testing/cluster.ts';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import { RawClient, commitOffset, commitOffsetOnce } from './testing/raw-client.ts';
-import { execute, newDatabase } from './testing/database.ts';
+import { execute } from './testing/database.ts';
 import { startProxy } from './testing/database-proxy.ts';
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
 });
 afterEach(() => database.drop());
 

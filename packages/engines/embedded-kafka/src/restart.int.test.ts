@@ -1,3 +1,4 @@
+import { testDatabase } from '@cpg/platform/postgres';
 import { freePort } from '@cpg/ports';
 import { startKafka } from './index.ts';
 import {
@@ -15,11 +16,10 @@ import { batchOf, sendBatch } from './testing/batches.ts';
 import { fetchFrom } from './testing/fetch-client.ts';
 import { RawClient, commitOffset } from './testing/raw-client.ts';
 import { addPartitions, endTransaction, initProducer, sendInTransaction } from './testing/transaction-client.ts';
-import { newDatabase } from './testing/database.ts';
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
 });
 afterEach(() => database.drop());
 

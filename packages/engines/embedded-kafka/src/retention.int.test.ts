@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testDatabase } from '@cpg/platform/postgres';
 import type { Admin } from 'kafkajs';
 import pg from 'pg';
 import { type Kafka, startKafka } from './index.ts';
 import { clientOf, disconnectAll, newTopic, producerOf, readValues, until } from './testing/cluster.ts';
-import { newDatabase } from './testing/database.ts';
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 let db: pg.Client;
 let kafka: Kafka;
 let admin: Admin;
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
   db = new pg.Client({ connectionString: database.url });
   await db.connect();
 });

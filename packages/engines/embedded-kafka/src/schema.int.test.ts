@@ -1,10 +1,11 @@
+import { testDatabase } from '@cpg/platform/postgres';
 import { freePort } from '@cpg/ports';
 import { UnsupportedSchemaVersion, startKafka } from './index.ts';
-import { execute, newDatabase } from './testing/database.ts';
+import { execute } from './testing/database.ts';
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
 });
 afterEach(() => database.drop());
 

@@ -1,10 +1,10 @@
+import { testDatabase } from '@cpg/platform/postgres';
 import { WriterLockTaken, startKafka } from './index.ts';
 import { until } from './testing/cluster.ts';
-import { newDatabase } from './testing/database.ts';
 
-let database: Awaited<ReturnType<typeof newDatabase>>;
+let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await testDatabase();
 });
 afterEach(() => database.drop());
 

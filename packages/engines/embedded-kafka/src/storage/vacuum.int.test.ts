@@ -1,8 +1,8 @@
-import { newDatabase } from '../testing/database.ts';
+import { testDatabase } from '@cpg/platform/postgres';
 import { vacuumBatches } from './cleanup.ts';
 
 test('a vacuum that is stopped while it connects ends', async () => {
-  const database = await newDatabase();
+  const database = await testDatabase();
   const stopping = new AbortController();
   const vacuum = vacuumBatches(database.url, stopping.signal);
   stopping.abort();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { testDatabase } from '@cpg/platform/postgres';
 import {
   type Admin,
   type Consumer,
@@ -12,7 +13,6 @@ import {
 } from 'kafkajs';
 import { type KafkaOptions, startKafka } from '../index.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { newDatabase } from './database.ts';
 
 process.env.KAFKAJS_NO_PARTITIONER_WARNING = '1';
 
@@ -32,7 +32,7 @@ const KEEP_RECORDS = { ...DEFAULT_SETTINGS.topicDefaults, 'retention.ms': -1 };
 export const startCluster = async (options: Partial<KafkaOptions> = {}): Promise<Cluster> => {
   const { KAFKA_BROKERS } = process.env;
   if (KAFKA_BROKERS) return connectClients(KAFKA_BROKERS, async () => {});
-  const database = await newDatabase();
+  const database = await testDatabase();
   const kafka = await startKafka({ databaseUrl: database.url, port: 0, topicDefaults: KEEP_RECORDS, ...options });
   return connectClients(kafka.brokers, async () => {
     await kafka.stop();

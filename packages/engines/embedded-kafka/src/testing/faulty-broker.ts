@@ -1,6 +1,7 @@
+import { testDatabase } from '@cpg/platform/postgres';
 import { freePort } from '@cpg/ports';
 import { startKafka } from '../index.ts';
-import { execute, newDatabase } from './database.ts';
+import { execute } from './database.ts';
 import { startProxy } from './database-proxy.ts';
 import { RawClient } from './raw-client.ts';
 
@@ -8,7 +9,7 @@ const RECONNECT_MS = 5;
 
 /** A broker that a test can crash. It keeps its port and its data. */
 export const startFaultyBroker = async () => {
-  const database = await newDatabase();
+  const database = await testDatabase();
   const proxy = await startProxy(database.url);
   const port = await freePort();
   const start = () => startKafka({ databaseUrl: proxy.url, port });
