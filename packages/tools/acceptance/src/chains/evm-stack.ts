@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { AssetsFile } from '@cpg/assets';
+import { join } from 'node:path';
+import { type AssetsFile, readAssets } from '@cpg/assets';
 import { findAnvil, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
 import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -49,9 +48,8 @@ export const startEvmStack = async (
 };
 
 const assetsWith = (confirmations: number): AssetsFile => {
-  const folder = dirname(createRequire(import.meta.url).resolve('@cpg/assets/package.json'));
-  const sandbox = JSON.parse(readFileSync(join(folder, 'config/assets.sandbox.json'), 'utf8')) as AssetsFile;
-  const { xpub } = sandbox.networks.find(({ network }) => network === 'ethereum-sepolia')!;
+  const { networks } = readAssets({ ENVIRONMENT: 'sandbox' });
+  const { xpub } = networks.find(({ name }) => name === 'ethereum-sepolia')!;
   const row = { network: LOCAL_NETWORK, smallest_payable: '0.000001', confirmations };
   return {
     networks: [{ network: LOCAL_NETWORK, chain_id: 'eip155:31337', ...(xpub && { xpub }) }],
