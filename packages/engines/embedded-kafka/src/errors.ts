@@ -86,3 +86,17 @@ export const settle = <T>(
     (result) => ({ error: errorCode.none, result }),
     (error: unknown) => ({ error: errorCodeOf(error, unavailable), result: refused }),
   );
+
+/** How a change of a topic ended. */
+export interface Outcome {
+  readonly error: ErrorCode;
+  /** Why it was refused. */
+  readonly message: string | null;
+}
+
+/** The outcome of `work`. `unavailable` as for `errorCodeOf`. */
+export const outcomeOf = (work: Promise<void>, unavailable: ErrorCode): Promise<Outcome> =>
+  work.then(
+    () => ({ error: errorCode.none, message: null }),
+    (error: unknown) => ({ error: errorCodeOf(error, unavailable), message: (error as Error).message }),
+  );

@@ -1,5 +1,5 @@
 import type { Broker } from '../broker.ts';
-import { errorCode, type ErrorCode, errorCodeOf, KafkaError, type StorageUnavailable } from '../errors.ts';
+import { errorCode, KafkaError, type Outcome, outcomeOf } from '../errors.ts';
 import { type ConfigEntry, describeTopicConfig, parseTopicConfig } from '../storage/topic-config.ts';
 import type { Api } from './api.ts';
 
@@ -84,20 +84,12 @@ interface Alteration {
   readonly validateOnly: boolean;
 }
 
-interface Outcome {
-  readonly error: ErrorCode;
-  readonly message: string | null;
-}
-
-const alter = async ({ topics }: Broker, { type, name, entries, validateOnly }: Alteration): Promise<Outcome> => {
-  try {
+const alter = ({ topics }: Broker, { type, name, entries, validateOnly }: Alteration): Promise<Outcome> => {
+  const change = async (): Promise<void> => {
     if (type !== TOPIC) throw new KafkaError(errorCode.invalidRequest, 'only the settings of topics can be changed');
     const config = parseTopicConfig(entries);
     if (validateOnly) topics.requireTopic(name);
     else await topics.setConfig(name, config);
-    return { error: errorCode.none, message: null };
-  } catch (error) {
-    const code = errorCodeOf(error, errorCode.notController);
-    return { error: code, message: (error as KafkaError | StorageUnavailable).message };
-  }
+  };
+  return outcomeOf(change(), errorCode.notController);
 };

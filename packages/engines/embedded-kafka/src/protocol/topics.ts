@@ -1,12 +1,10 @@
 import type { Broker } from '../broker.ts';
-import { type ErrorCode, errorCode, errorCodeOf, KafkaError, type StorageUnavailable } from '../errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf, KafkaError, type Outcome, outcomeOf } from '../errors.ts';
 import { parseTopicConfig } from '../storage/topic-config.ts';
 import type { Api } from './api.ts';
 
-interface Outcome {
+interface NamedOutcome extends Outcome {
   readonly name: string;
-  readonly error: ErrorCode;
-  readonly message: string | null;
 }
 
 interface NewTopic {
@@ -110,20 +108,12 @@ export const createPartitions: Api = {
 const oneByOne = async <T extends { name: string }>(
   items: readonly T[],
   act: (item: T) => Promise<void>,
-): Promise<Outcome[]> => {
-  const outcomes: Outcome[] = [];
-  for (const item of items) outcomes.push({ name: item.name, ...(await outcomeOf(act(item))) });
+): Promise<NamedOutcome[]> => {
+  const outcomes: NamedOutcome[] = [];
+  for (const item of items)
+    outcomes.push({ name: item.name, ...(await outcomeOf(act(item), errorCode.notController)) });
   return outcomes;
 };
-
-const outcomeOf = (act: Promise<void>): Promise<Omit<Outcome, 'name'>> =>
-  act.then(
-    () => ({ error: errorCode.none, message: null }),
-    (error: unknown) => ({
-      error: errorCodeOf(error, errorCode.notController),
-      message: (error as KafkaError | StorageUnavailable).message,
-    }),
-  );
 
 /** Stands for the end of the log. */
 const HIGH_WATERMARK = -1;
