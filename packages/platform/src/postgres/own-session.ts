@@ -18,7 +18,7 @@ export class SharedSessionError extends FatalStartError {
 const OWN_SESSION = [
   '"leader …"',
   '"members of …"',
-  '"beside …"',
+  '"shadow …"',
   '"gateway" and "gateway …"',
   '"orders" and "orders …"',
   '"payments" and "payments …"',

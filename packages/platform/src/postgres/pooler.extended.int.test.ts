@@ -102,7 +102,7 @@ describe.each([
     const url = await startPgBouncer(settings);
     const refusal = await prepare(url).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SharedSessionError);
-    expect((refusal as Error).message).toMatch(/pool_mode=session.*"leader …", "members of …", "beside …", "gateway"/);
+    expect((refusal as Error).message).toMatch(/pool_mode=session.*"leader …", "members of …", "shadow …", "gateway"/);
     const { rows } = await openPool(database.url).query("select to_regnamespace('orders') as orders");
     expect(rows).toEqual([{ orders: null }]);
   });
