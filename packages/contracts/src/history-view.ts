@@ -1,7 +1,7 @@
 import type { PaymentCurrency } from './currencies.ts';
 import type { RecordedEntry } from './history.ts';
 import { fromMinor } from './money.ts';
-import { OrderEvent } from './order-events.ts';
+import { ORDER_STREAM_PREFIX, OrderEvent } from './order-events.ts';
 import { PaymentEvent } from './payment-events.ts';
 import type { AssignedInstruction } from './recorded-values.ts';
 import type { HistoryData, HistoryEntry } from './resources/history.ts';
@@ -179,7 +179,7 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
   }),
 };
 
-const isOrderStream = (stream: string): boolean => stream.startsWith('order-');
+const isOrderStream = (stream: string): boolean => stream.startsWith(ORDER_STREAM_PREFIX);
 
 const dataView = ({ stream, type, data }: RecordedEntry, currencyOf: CurrencyOf): HistoryData => {
   const schema = isOrderStream(stream) ? OrderEvent : PaymentEvent;

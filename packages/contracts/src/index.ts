@@ -41,6 +41,5 @@ export * from './resources/webhook.ts';
 export * from './scale-events.ts';
 export * from './store-events.ts';
 export * from './message.ts';
-export * from './streams.ts';
 export * from './topics.ts';
 export * from './unreachable.ts';

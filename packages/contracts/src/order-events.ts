@@ -18,6 +18,10 @@ import { MetadataDto } from './resources/metadata.ts';
 import { Capabilities, OrderDetails, OrderStatus, Rates } from './resources/order.ts';
 import { OrphanReason } from './resources/payment.ts';
 
+/** The names of the streams of orders start with this prefix; the id of the order follows. */
+export const ORDER_STREAM_PREFIX = 'order-';
+export const orderStreamOf = (orderId: string): string => `${ORDER_STREAM_PREFIX}${orderId}`;
+
 /** The status after the event, and the reason for it. */
 const Transition = { status: OrderStatus, reason: z.string() };
 
@@ -299,7 +303,11 @@ export type OrderEvent = EventOf<(typeof ORDER_EVENTS)[number]>;
 
 export const NewOrderEvent = newEvent(ORDER_EVENTS);
 
-/** The record of a deletion, on its own stream `deletion-<order id>`. It holds no personal or commercial data. */
+/** The names of the streams of deletion records start with this prefix; the id of the order follows. */
+export const DELETION_STREAM_PREFIX = 'deletion-';
+export const deletionStreamOf = (orderId: string): string => `${DELETION_STREAM_PREFIX}${orderId}`;
+
+/** The record of a deletion, on a stream of its own. It holds no personal or commercial data. */
 export const OrderDeletionRecorded = defineEvent({
   type: 'OrderDeletionRecorded',
   message: 'order.deleted',

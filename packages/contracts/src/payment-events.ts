@@ -7,6 +7,9 @@ import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-value
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
 
+/** The names of the streams of payments start with this prefix; the id of the payment follows. */
+export const PAYMENT_STREAM_PREFIX = 'payment-';
+
 /** When it happened. Every event has it. */
 const At = { at: Timestamp };
 

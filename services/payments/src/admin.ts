@@ -1,5 +1,11 @@
 import { AssetsConfig, readAssets } from '@cpg/assets';
-import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
+import {
+  ACCOUNT_STREAM_PREFIX,
+  CHAIN_STREAM_PREFIX,
+  DEPOSIT_SETTINGS_STREAM,
+  PAYMENT_STREAM_PREFIX,
+  TOPICS,
+} from '@cpg/contracts';
 import { type OwnCommandContext, runAdminCommand } from '@cpg/operations';
 import { createLogger, readConfig, ServiceConfig, wallClock } from '@cpg/platform';
 import { createPool } from '@cpg/platform/postgres';
@@ -8,7 +14,6 @@ import { runChainsCommand } from './chains/operator/chains-command.ts';
 import { executeUnclaimed } from './matching/unclaimed-command.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { payableProjection } from './payables/payable-projection.ts';
-import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
 import { paymentProjection } from './read/payment-projection.ts';
 
 const args = process.argv.slice(2);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
+import { OrderEvent, orderStreamOf, PAYMENT_STREAM_PREFIX, PaymentEvent } from '@cpg/contracts';
 import { type LogPosition, readLog, readStream, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 import pMap from 'p-map';
 import { ORDER_PREFIXES } from '../payables/payable.ts';
-import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
 import { compareBooks, type Difference, orderBookOf, type PaymentBook, paymentBookOf } from './books.ts';
 
 /** The streams whose events say that money of a payment was applied. */

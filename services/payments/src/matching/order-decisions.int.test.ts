@@ -1,10 +1,10 @@
-import { PaymentEvent, type PaymentMessage, TOPICS } from '@cpg/contracts';
+import { PAYMENT_STREAM_PREFIX, PaymentEvent, type PaymentMessage, TOPICS } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
 import { readStream, startRelay } from '@cpg/event-sourcing';
 import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/platform/kafka';
 import { isTransientDatabaseError, testDatabase } from '@cpg/platform/postgres';
 import { paymentMessages } from '../messages.ts';
-import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import { orderMessage } from '../testing/jest-order-messages.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';

@@ -1,4 +1,4 @@
-import { derivedId, type PaymentRail } from '@cpg/contracts';
+import { derivedId, PAYMENT_STREAM_PREFIX, type PaymentRail } from '@cpg/contracts';
 
 /** The id of a payment: `pay_` and 128 bits of SHA-256 over its rail and provider id, encoded as a ULID. The same
  *  payment always gets the same id and stream, so a repeated report is found; see docs/adr/0004. */
@@ -12,9 +12,6 @@ export const providerIdAfterDeletion = (providerId: string): string => `${provid
 const AFTER_DELETION = '#after-deletion';
 
 export const isAfterDeletion = (providerId: string): boolean => providerId.endsWith(AFTER_DELETION);
-
-/** The names of the event streams of payments start with this prefix. */
-export const PAYMENT_STREAM_PREFIX = 'payment-';
 
 /** The event stream of a payment. */
 export const paymentStreamOf = (paymentId: string): string => `${PAYMENT_STREAM_PREFIX}${paymentId}`;

@@ -1,9 +1,9 @@
-import { isAppError, type PaymentEvent, type PaymentStatus } from '@cpg/contracts';
+import { isAppError, PAYMENT_STREAM_PREFIX, type PaymentEvent, type PaymentStatus } from '@cpg/contracts';
 import { type CommandHandler, isTombstone, type LoadedStream, tombstone } from '@cpg/event-sourcing';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentCommand } from '../payment/command.ts';
-import { isAfterDeletion, PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { isAfterDeletion, paymentStreamOf } from '../payment/identity.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { paymentsOfOrder, projectPayments } from './payment-rows.ts';
 

@@ -1,9 +1,10 @@
+import { PAYMENT_STREAM_PREFIX } from '@cpg/contracts';
 import { createPool, migrate, testDatabase, transaction } from '@cpg/platform/postgres';
 import { createLogger, newId } from '@cpg/platform';
 import { verifyCounts } from '@cpg/operations';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
-import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import type { ExistingPayment } from '../payment/state.ts';
 import { CHANGED_AT_ISO, paymentReceived } from '../testing/jest-payment-events.ts';

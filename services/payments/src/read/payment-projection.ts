@@ -1,4 +1,4 @@
-import { PaymentEvent } from '@cpg/contracts';
+import { PAYMENT_STREAM_PREFIX, PaymentEvent } from '@cpg/contracts';
 import {
   type CountTable,
   isTombstone,
@@ -10,7 +10,6 @@ import {
 } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
-import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { deletedPaymentId } from './deletion.ts';

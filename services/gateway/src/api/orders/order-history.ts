@@ -5,6 +5,7 @@ import {
   invalidRequest,
   mergeHistory,
   type Order,
+  PAYMENT_STREAM_PREFIX,
   type RecordedEntry,
 } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
@@ -33,8 +34,6 @@ export const createHistoryReader =
     const pages = [orders, payments].map((service) => service.history(orderId, query, context));
     return mergeHistory(await Promise.all(pages));
   };
-
-const PAYMENT_STREAM_PREFIX = 'payment-';
 
 /** Reads one page of the history of an order as the API shows it. The events do not repeat the currency of their
  *  amounts: it is that of the order or, on the stream of a payment, that of the payment. */
