@@ -42,4 +42,3 @@ export * from './scale-events.ts';
 export * from './store-events.ts';
 export * from './message.ts';
 export * from './topics.ts';
-export * from './unreachable.ts';
