@@ -47,6 +47,7 @@ type Exactly<T, Known> = T & Record<Exclude<keyof T, keyof Known>, never>;
 /** The shapes of carried fields for schemas, and their conversion between the names of resources and of events. */
 export const carriedFields = <F extends Fields>(fields: F) => {
   const names = Object.entries(fields).map(([name, { recordedAs }]) => [name, recordedAs] as const);
+  const namesBack = names.map(([name, recordedAs]) => [recordedAs, name] as const);
   const shape = (schemaOf: (field: CarriedField) => z.ZodType, nameOf: (name: string, field: CarriedField) => string) =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [nameOf(name, field), schemaOf(field)]));
   return {
@@ -65,11 +66,7 @@ export const carriedFields = <F extends Fields>(fields: F) => {
     /** The fields of a request or resource as events record them. It takes no further fields: they would be lost. */
     toRecorded: <T extends Shown<F>>(shown: Exactly<T, Shown<F>>): Recorded<F> => renamed(shown, names) as Recorded<F>,
     /** The fields of an event, or of a state that has them, as resources show them. */
-    toShown: (recorded: Recorded<F>): Shown<F> =>
-      renamed(
-        recorded,
-        names.map(([name, recordedAs]) => [recordedAs, name]),
-      ) as Shown<F>,
+    toShown: (recorded: Recorded<F>): Shown<F> => renamed(recorded, namesBack) as Shown<F>,
   };
 };
 

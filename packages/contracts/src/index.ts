@@ -15,7 +15,6 @@ export * from './ids.ts';
 export * from './internal/index.ts';
 export * from './money.ts';
 export * from './offered-payment.ts';
-export * from './once-per-object.ts';
 export * from './order-events.ts';
 export * from './payment-events.ts';
 export * from './payment-offer.ts';

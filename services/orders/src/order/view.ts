@@ -1,6 +1,5 @@
 import { paymentUri } from '@cpg/assets';
 import {
-  oncePerObject,
   type AssignedInstruction,
   type DepositInstruction,
   fromMinor,
@@ -25,11 +24,22 @@ import {
 } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
-/** The JSON text of the Order resource, rendered once for its answer, its row and its message. */
-export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(orderView(order)));
+const views = new WeakMap<ExistingOrder, OrderResource>();
 
-/** Converts an order to the Order resource of the API. */
+/** The Order resource of the API. It is made once for the answer, the row and the message of an event: never change
+ *  it. */
 export const orderView = (order: ExistingOrder): OrderResource => {
+  const known = views.get(order);
+  if (known) return known;
+  const view = viewOf(order);
+  views.set(order, view);
+  return view;
+};
+
+/** The JSON text of the Order resource. */
+export const orderText = (order: ExistingOrder): string => JSON.stringify(orderView(order));
+
+const viewOf = (order: ExistingOrder): OrderResource => {
   const instructions: readonly AssignedInstruction[] = order.instructions;
   const reference = instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   const shortfall = shortfallMinor(order);
