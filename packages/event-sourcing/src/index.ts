@@ -8,7 +8,7 @@ export {
   type LoadedStream,
   withFactLog,
 } from './aggregate/command-handler.ts';
-export { findInLog, followLog, isBefore } from './followers/rows-and-log.ts';
+export { findInLog, followLog } from './followers/rows-and-log.ts';
 export { historyEntry, type HistoryStream, readHistory, readHistoryEntries } from './aggregate/history.ts';
 export {
   type CountTable,
@@ -47,6 +47,7 @@ export {
   EventMetadata,
   genesisHash,
   type Idempotency,
+  isBefore,
   isTombstone,
   type LogPosition,
   parseRecorded,

@@ -3,7 +3,7 @@ import type { Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { asUnavailable, UnreadableEventError } from '../store/errors.ts';
 import { readLog, type ReadLogOptions, checkPosition } from '../store/log.ts';
-import type { LogPosition } from '../store/recorded.ts';
+import { isBefore, type LogPosition } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 import { readCheckpoints } from '../subscriptions/known-store.ts';
 import { FIRST_PROJECTION, nameOf, type Projection } from './projection.ts';
@@ -58,10 +58,8 @@ const eventsOfParked = async (
 };
 
 /** The answer while it is unknown what some events say. */
-const incompleteRows = (projection: RowsAndLog['projection'], cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
-    cause: new Error(`${nameOf(projection)} lacks events of parked streams`, { cause }),
-  });
+const incompleteRows = (cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the read models are not complete: try again later', { cause });
 
 /** Reads the log to its end. Throws `dependency_unavailable` when that is too far away. */
 const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOptions, 'signal'>): Promise<void> => {
@@ -70,7 +68,7 @@ const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOption
   } catch (error) {
     if (error instanceof AppError) throw error;
     if ((error as Error).name !== 'TimeoutError') throw asUnavailable(error);
-    throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', { cause: error });
+    throw incompleteRows(error);
   }
 };
 
@@ -109,7 +107,7 @@ export const findInLog = async <T>(options: FindInLogOptions<T>): Promise<T | nu
   for (const place of parked.slice(0, MAX_PARKED))
     if (found === null) await handle(await eventsOfParked(client, place));
   if (found === null && (unreadable !== null || parked.length > MAX_PARKED))
-    throw incompleteRows(projection, unreadable);
+    throw incompleteRows(new Error(`${nameOf(projection)} lacks events of parked streams`, { cause: unreadable }));
   return found;
 };
 
@@ -169,10 +167,7 @@ export const followLog = ({
         keys.set(key, { commit: String(commit), prepare: String(prepare) });
       }
     }
-    if (keys.size > maxKeys)
-      throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
-        cause: new Error(`${projection.tables[0]} lacks more than ${maxKeys} events`),
-      });
+    if (keys.size > maxKeys) throw incompleteRows(new Error(`${nameOf(projection)} lacks more than ${maxKeys} events`));
   };
   return async () => {
     const checkpoint = await checkpointOf(db, projection);
@@ -188,11 +183,4 @@ export const followLog = ({
     const shown = keys;
     return { has: (key) => shown.has(key), from };
   };
-};
-
-/** Null is the start of the log. */
-export const isBefore = (one: LogPosition | null, other: LogPosition | null): boolean => {
-  if (one === null || other === null) return other !== null;
-  const [commit, otherCommit] = [BigInt(one.commit), BigInt(other.commit)];
-  return commit < otherCommit || (commit === otherCommit && BigInt(one.prepare) < BigInt(other.prepare));
 };

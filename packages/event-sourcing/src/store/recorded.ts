@@ -89,6 +89,13 @@ export const positionOf = ({ event }: AllStreamResolvedEvent): LogPosition => {
   return { commit: String(position.commit), prepare: String(position.prepare), event: { id, stream } };
 };
 
+/** Null is the start of the log. */
+export const isBefore = (one: LogPosition | null, other: LogPosition | null): boolean => {
+  if (one === null || other === null) return other !== null;
+  const [commit, otherCommit] = [BigInt(one.commit), BigInt(other.commit)];
+  return commit < otherCommit || (commit === otherCommit && BigInt(one.prepare) < BigInt(other.prepare));
+};
+
 const STREAM_DELETED = '$streamDeleted';
 
 /** Whether a log entry is the tombstone of its stream. */

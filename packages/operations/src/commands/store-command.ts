@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import {
   checkpointsInUse,
+  isBefore,
   type LogPosition,
   moveCheckpoint,
   positionOf,
@@ -90,7 +91,7 @@ export const republish = async ({ client, pool, projection, since }: RepublishOp
   const ahead: string[] = [];
   for (const shard of shards) {
     const current = await verified(client, identity, schema, shard);
-    if (current && (!from || BigInt(from.commit) < BigInt(current.commit))) ahead.push(shard.name);
+    if (isBefore(from, current)) ahead.push(shard.name);
   }
   await transaction(pool, async (db) => {
     for (const name of ahead) await moveCheckpoint(db, { schema, name, storeId: identity.storeId }, from);
