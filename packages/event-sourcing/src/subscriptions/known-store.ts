@@ -1,11 +1,10 @@
 import { STORE_STREAM, StoreIdentified } from '@cpg/contracts';
-import { newId } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import { type EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
-import { append } from '../store/append.ts';
+import { appendOne, deletedStream, endOf } from '../store/append.ts';
 import { asUnavailable } from '../store/errors.ts';
 import { checkPosition } from '../store/log.ts';
-import { eventHash, genesisHash, type LogPosition } from '../store/recorded.ts';
+import type { LogPosition } from '../store/recorded.ts';
 import { eventBefore, readStream } from '../store/stream.ts';
 
 /** The event store is not the one that the checkpoints know. An operator has to decide; the message tells how. */
@@ -106,20 +105,9 @@ export const writeStoreIdentity = async (
   actor: string,
 ): Promise<StoreIdentity> => {
   const event: StoreIdentified = { type: 'StoreIdentified', data: identity };
-  const previousHash = genesisHash(STORE_STREAM);
-  const id = newId('event');
-  const metadata = {
-    actor,
-    requestId: id,
-    $correlationId: id,
-    $causationId: id,
-    previousHash,
-    hash: eventHash(previousHash, event),
-  };
-  const result = await append(client, STORE_STREAM, [{ id, event, metadata }], -1);
-  if (result === 'appended') return identity;
+  if (await appendOne(client, STORE_STREAM, event, endOf(STORE_STREAM, null), actor)) return identity;
   const stored = await readStoreIdentity(client);
-  if (!stored) throw new Error(`the stream ${STORE_STREAM} was deleted: the event store cannot be identified`);
+  if (!stored) throw deletedStream(STORE_STREAM);
   return stored;
 };
 
