@@ -21,11 +21,12 @@ export { type SecretBox, secretBox, webhookRow } from './config/secret-box.ts';
 export { isGuessable, Secret, SecretList } from './config/secrets.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { groupBy } from './group-by.ts';
-export { createApp, INTERNAL_BODY_LIMIT_BYTES } from './http/app.ts';
-export { type CallContext, type CallerTokens, newContext, readCallContext, requireCaller } from './http/callers.ts';
+export { createApp } from './http/app.ts';
+export { type CallContext, newContext, readCallContext } from './http/callers.ts';
 export { onDrain } from './http/drain.ts';
 export { healthRoutes, type ReadinessChecks } from './http/health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http/http-errors.ts';
+export { internalApp, type InternalAppOptions } from './http/internal-app.ts';
 export { type InternalClient, internalClient } from './http/internal-client.ts';
 export {
   createStartGate,

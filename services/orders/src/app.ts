@@ -1,4 +1,4 @@
-import { internalApp, type InternalAppOptions } from '@cpg/operations';
+import { eventSourcedApp, type EventSourcedAppOptions } from '@cpg/operations';
 import { type MerchantRoutes, merchantRoutes, orderClockRoutes } from './merchant-routes.ts';
 import { paymentReportRoutes } from './payments/routes.ts';
 import { historyRoutes, type OrderHistoryReader } from './read/history.ts';
@@ -10,8 +10,8 @@ export interface OrderRoutes extends MerchantRoutes {
 }
 
 /** The internal HTTP server of orders. */
-export const buildApp = (options: InternalAppOptions & OrderRoutes) =>
-  internalApp(options, async (app) => {
+export const buildApp = (options: EventSourcedAppOptions & OrderRoutes) =>
+  eventSourcedApp(options, async (app) => {
     await app.register(merchantRoutes, options);
     await app.register(paymentReportRoutes, options);
     await app.register(historyRoutes, options);

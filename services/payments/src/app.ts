@@ -1,4 +1,4 @@
-import { internalApp, type InternalAppOptions } from '@cpg/operations';
+import { eventSourcedApp, type EventSourcedAppOptions } from '@cpg/operations';
 import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
 import {
   depositSettingsRoutes,
@@ -20,8 +20,8 @@ type Routes = PaymentRoutes &
   };
 
 /** The internal HTTP server of payments. */
-export const buildApp = (options: InternalAppOptions & Routes) =>
-  internalApp(options, async (app) => {
+export const buildApp = (options: EventSourcedAppOptions & Routes) =>
+  eventSourcedApp(options, async (app) => {
     await app.register(paymentRoutes, options);
     if (options.sandbox) await app.register(simulatedPaymentRoutes, options);
     await app.register(depositSettingsRoutes, options);

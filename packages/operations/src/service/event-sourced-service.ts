@@ -25,7 +25,7 @@ import type { z } from 'zod';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
 import { withRecordedScales } from './currency-scales.ts';
-import type { internalApp } from './internal-app.ts';
+import type { eventSourcedApp } from './event-sourced-app.ts';
 
 type Config = z.infer<typeof ServiceConfig> &
   z.infer<typeof EventStoreConfig> &
@@ -36,7 +36,7 @@ type Opened = ReturnType<typeof openService>;
 
 /** What an event-sourced service is made of. */
 interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
-  readonly app: ReturnType<typeof internalApp>;
+  readonly app: ReturnType<typeof eventSourcedApp>;
 }
 
 /** Runs a service whose facts are events. `build` makes its parts from what is open. The service then answers calls, and
