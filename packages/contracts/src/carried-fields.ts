@@ -73,6 +73,7 @@ export const carriedFields = <F extends Fields>(fields: F) => {
 /** What a resource must have beside carried fields. A field that is absent is `undefined`, so that none is forgotten. */
 export type Rendered<R, F> = { [K in Exclude<keyof R, keyof F>]-?: R[K] | undefined };
 
+/** The object without its fields that are `undefined`. Objects inside of it stay as they are. */
 export const withoutUndefined = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 

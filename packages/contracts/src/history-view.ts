@@ -1,3 +1,4 @@
+import { withoutUndefined } from './carried-fields.ts';
 import type { PaymentCurrency } from './currencies.ts';
 import type { RecordedEntry } from './history.ts';
 import { fromMinor } from './money.ts';
@@ -54,7 +55,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
   }),
   OrderInstructed: (data) => ({ deposit_instructions: data.instructions.map(instructionView), ...transition(data) }),
   OrderPaymentReceived: ({ payment, confirmed }) => ({
-    payment: {
+    payment: withoutUndefined({
       id: payment.paymentId,
       payment_rail: payment.rail,
       provider_id: payment.providerId,
@@ -71,7 +72,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       seen_at: payment.seenAt,
       confirmed_at: payment.confirmedAt,
       created_at: payment.receivedAt,
-    },
+    }),
     confirmed,
   }),
   OrderPaymentConfirmed: ({ paymentId, confirmations, confirmedAt }) => ({
@@ -195,8 +196,6 @@ const dataView = ({ stream, type, data }: RecordedEntry, currencyOf: CurrencyOf)
   };
   return withoutUndefined(view(event.data.data, amount));
 };
-
-const withoutUndefined = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. */
 export const historyView = (entry: RecordedEntry, orderId: string, currencyOf: CurrencyOf): HistoryEntry => {
