@@ -1,7 +1,6 @@
 /** An aggregate: two pure functions and an initial state. `decide` turns a command into new events, none if nothing
- *  changes, and throws
- *  `AppError` to refuse. `evolve` folds one recorded event into the state. It never refuses, and ignores events of
- *  unknown types. */
+ *  changes, and throws `AppError` to refuse. `evolve` folds one recorded event into the state. It never refuses, and
+ *  ignores events of unknown types. */
 export interface Decider<State, Command, Event> {
   readonly initial: State;
   readonly decide: (command: Command, state: State) => Event[];

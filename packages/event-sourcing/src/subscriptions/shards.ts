@@ -94,9 +94,9 @@ export interface ShardedOptions extends LeaderSubscriptionOptions {
   readonly orderingKeyOf?: OrderingKeyOf;
 }
 
-/** Runs a catch-up subscription whose events are split by ordering key into shards. Each shard has a leader of its own; the
- *  processes that run the subscription lead equal numbers of shards. `workOf` makes the work of a shard from the name
- *  of its checkpoint. When another process divides the subscription anew, this one follows. */
+/** Runs a catch-up subscription whose events are split by ordering key into shards. Each shard has its own leader, and
+ *  processes lead equal numbers of shards. `workOf` makes the work of a shard from the name of its checkpoint. When
+ *  another process divides the subscription anew, this one follows. */
 export const subscribeInShards = (
   options: ShardedOptions,
   workOf: (checkpoint: string) => SubscriptionWork,

@@ -78,8 +78,7 @@ const comparison = ({ session, schema }: ShadowTables, projection: Projection, t
   };
 };
 
-/** Compares the counts of a projection with its rows. Each countComparison is one statement and so one snapshot: writes in
- *  progress make no difference. */
+/** Compares the counts of a projection with its rows. Each comparison is one statement, so it reads one snapshot. */
 export const verifyCounts = async (
   db: Queryable,
   { schema, counts = [] }: Pick<Projection, 'schema' | 'counts'>,

@@ -109,9 +109,8 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the deadline of each request: the response timeout. It ends when the caller closes the connection: the caller may have repeated the request at another instance since, and sent
- *  later ones there, which this request must not overtake. A request whose deadline passed before its handler starts is
- *  refused. */
+/** Sets the deadline of each request, and refuses a request whose deadline passed before its handler starts. A closed
+ *  connection ends the deadline: the caller may have repeated the request elsewhere, and must not be overtaken. */
 export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
   app.decorateRequest('deadlineMs', 0);
   app.addHook('onRequest', (request: FastifyRequest, { raw: response }: FastifyReply, next) => {
