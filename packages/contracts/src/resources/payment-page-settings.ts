@@ -3,22 +3,22 @@ import { withExample } from '../example.ts';
 import { UpdatedAt } from '../ids.ts';
 import { requestText } from './text.ts';
 
+/** Descriptions of the fields that requests and the resource share. */
+const TEXTS = {
+  displayName: 'The name that payers see: by default the name of the profile.',
+  accentColor:
+    'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+  frameAncestors:
+    'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+};
+
 /** How the payment page looks for a merchant. */
 export const PaymentPageSettings = withExample(
   z.object({
-    display_name: z.string().describe('The name that payers see: by default the name of the profile.'),
-    accent_color: z
-      .string()
-      .optional()
-      .describe(
-        'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
-      ),
+    display_name: z.string().describe(TEXTS.displayName),
+    accent_color: z.string().optional().describe(TEXTS.accentColor),
     logo_url: z.string().optional().describe('The path of the logo on the gateway. It changes with the logo.'),
-    frame_ancestors: z
-      .array(z.string())
-      .describe(
-        'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
-      ),
+    frame_ancestors: z.array(z.string()).describe(TEXTS.frameAncestors),
     updated_at: UpdatedAt.optional(),
   }),
   {
@@ -40,14 +40,12 @@ const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[
 
 export const PaymentPageSettingsDto = withExample(
   z.strictObject({
-    display_name: DisplayName.optional().describe('The name that payers see: by default the name of the profile.'),
+    display_name: DisplayName.optional().describe(TEXTS.displayName),
     accent_color: z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a color like #0a7d5c' })
       .optional()
-      .describe(
-        'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
-      ),
+      .describe(TEXTS.accentColor),
     logo: z
       .base64({ error: 'must be an image in base64' })
       .min(1)
@@ -56,13 +54,7 @@ export const PaymentPageSettingsDto = withExample(
       .describe(
         'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
       ),
-    frame_ancestors: z
-      .array(requestText(1, 255))
-      .max(10)
-      .optional()
-      .describe(
-        'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
-      ),
+    frame_ancestors: z.array(requestText(1, 255)).max(10).optional().describe(TEXTS.frameAncestors),
   }),
   {
     display_name: 'La Fonda',

@@ -11,11 +11,9 @@ const Id = z.string().regex(/^[\x21-\x7e]{1,128}$/, { error: 'must be 1 to 128 v
 export const ProviderPayment = withExample(
   z.object({
     order_id: Id.describe('The order that is paid, as in the request that created the payment page.'),
-    /** The provider's id of the payment: the same id is the same payment. */
     external_reference_id: Id.describe("The provider's id of the payment. The same id is the same payment."),
     amount: AmountDto.describe('What was paid.'),
     currency: PaymentCurrency.describe('The currency of the amount.'),
-    /** When the payer paid; by default when the report came. */
     paid_at: Timestamp.optional().describe('When it was paid. By default when it is reported.'),
   }),
   {
@@ -31,7 +29,6 @@ export type ProviderPayment = z.infer<typeof ProviderPayment>;
 export const RecordedProviderPayment = z.object({
   payment_id: PaymentId.describe('The payment: `pay_` and a ULID.'),
   status: PaymentStatus.describe('The state of the payment.'),
-  /** False if the payment names no known order: it is an orphan. */
   has_order: z.boolean().describe('Whether the order exists. If not, the payment is an `orphan`.'),
 });
 export type RecordedProviderPayment = z.infer<typeof RecordedProviderPayment>;
