@@ -9,7 +9,6 @@ import {
   type InternalClient,
   internalClient,
   type Logger,
-  type Outages,
   runService,
   secretBox,
   wallClock,
@@ -42,7 +41,7 @@ await runService(async () => {
   const { log, outages } = createServiceLog({ name: 'gateway', level: config.LOG_LEVEL });
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
-  const clientOf = (name: string, url: string, tokens: string[]) => watchedClient({ name, url, tokens }, outages);
+  const clientOf = (name: string, url: string, tokens: string[]) => internalClient({ name, url, tokens, outages });
   const orders = clientOf('orders', config.ORDERS_URL, config.GATEWAY_TO_ORDERS_TOKEN);
   const payments = clientOf('payments', config.PAYMENTS_URL, config.GATEWAY_TO_PAYMENTS_TOKEN);
   const { WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN } = config;
@@ -130,13 +129,6 @@ await runService(async () => {
     ],
   };
 });
-
-/** A client whose service is followed by the outages. */
-function watchedClient(options: Parameters<typeof internalClient>[0], outages: Outages): InternalClient {
-  const client = internalClient(options);
-  outages.watch(options.name, { check: client.checkReady });
-  return client;
-}
 
 /** Authenticates with the API keys of the database. */
 function keyAuthenticator(

@@ -5,6 +5,7 @@ import {
   createServiceMetrics,
   createStartGate,
   internalClient,
+  type Outages,
   runService,
   secretBox,
   wallClock,
@@ -39,8 +40,7 @@ await runService(async () => {
     connections: ENDPOINT_LIMITS.concurrency.max,
     now,
   });
-  const historyServices = connectHistoryServices(config);
-  for (const [name, client] of Object.entries(historyServices ?? {})) outages.watch(name, { check: client.checkReady });
+  const historyServices = connectHistoryServices(config, outages);
   if (!historyServices) log.info('replays are disabled: ORDERS_URL and PAYMENTS_URL are not set');
 
   const kafka = createKafka(config, { clientId: 'webhook-dispatcher', log });
@@ -112,15 +112,18 @@ await runService(async () => {
 });
 
 /** Clients of the services that know past events, for replays. Undefined if they are not configured. */
-function connectHistoryServices({
-  ORDERS_URL,
-  PAYMENTS_URL,
-  WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: forOrders = [],
-  WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: forPayments = [],
-}: Config) {
+function connectHistoryServices(
+  {
+    ORDERS_URL,
+    PAYMENTS_URL,
+    WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: forOrders = [],
+    WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: forPayments = [],
+  }: Config,
+  outages: Outages,
+) {
   if (ORDERS_URL === undefined || PAYMENTS_URL === undefined) return undefined;
   return {
-    orders: internalClient({ name: 'orders', url: ORDERS_URL, tokens: forOrders }),
-    payments: internalClient({ name: 'payments', url: PAYMENTS_URL, tokens: forPayments }),
+    orders: internalClient({ name: 'orders', url: ORDERS_URL, tokens: forOrders, outages }),
+    payments: internalClient({ name: 'payments', url: PAYMENTS_URL, tokens: forPayments, outages }),
   };
 }

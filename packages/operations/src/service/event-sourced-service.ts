@@ -83,8 +83,7 @@ const openService = (name: string, config: Config) => {
     peers,
     /** A client of another service, whose outages are followed. */
     peer: (options: Parameters<typeof internalClient>[0]): InternalClient => {
-      const client = internalClient(options);
-      outages.watch(options.name, { check: client.checkReady });
+      const client = internalClient({ ...options, outages });
       peers.push(client);
       return client;
     },

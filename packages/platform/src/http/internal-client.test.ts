@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ERROR_CODES } from '@cpg/contracts';
 import { freePort } from '@cpg/ports';
 import { z } from 'zod';
+import type { Dependency } from '../outages/outages.ts';
 import { type InternalClient, internalClient } from './internal-client.ts';
 
 const context = { actor: 'key:abc', requestId: 'req_1', correlationId: 'cor_1' };
@@ -195,6 +196,18 @@ test('keeps an idle connection for the next call, but not for one that cannot be
   expect(connections.size).toBe(2);
   await callOnce();
   expect(connections.size).toBe(3);
+});
+
+test('lets the outages follow its service by its readiness', async () => {
+  const watched = new Map<string, (() => Promise<unknown>) | undefined>();
+  const outages = { watch: (name: string, { check }: Dependency) => (watched.set(name, check), async () => {}) };
+  const { port } = server.address() as AddressInfo;
+  const followed = internalClient({ name: 'orders', url: `http://127.0.0.1:${port}`, tokens: ['t'], outages });
+  answerWith(200, { status: 'ready' });
+  await expect(watched.get('orders')!()).resolves.toEqual({ status: 'ready' });
+  answerWith(503, { status: 'not ready' });
+  await expect(watched.get('orders')!()).rejects.toMatchObject(unavailable);
+  await followed.close();
 });
 
 test('treats refused connections as unavailable', async () => {

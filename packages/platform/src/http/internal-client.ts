@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, ERROR_CODES, ErrorBody, type ErrorCode, INTERNAL_HEADERS, outcomeUnknown } from '@cpg/contracts';
 import { Pool } from 'undici';
 import { z } from 'zod';
+import type { Outages } from '../outages/outages.ts';
 import { type CallContext, contextHeaders } from './callers.ts';
 import { refuseAfterDeadline } from './time-limits.ts';
 
@@ -53,10 +54,12 @@ interface InternalClientOptions {
   readonly url: string;
   /** The tokens of this process for the service. The first one is sent. */
   readonly tokens: readonly string[];
+  /** Follows the outages of the service. */
+  readonly outages?: Pick<Outages, 'watch'>;
 }
 
 /** A client for one service over kept-alive connections. Error messages call the service `name`. */
-export const internalClient = ({ name, url, tokens }: InternalClientOptions): InternalClient => {
+export const internalClient = ({ name, url, tokens, outages }: InternalClientOptions): InternalClient => {
   const pool = poolOf(url, KEEP_ALIVE_MS);
   const shortLived = poolOf(url, SHORT_KEEP_ALIVE_MS);
   const send = retryingSender((request, idempotent) => sendRequest(idempotent ? pool : shortLived, request));
@@ -90,6 +93,7 @@ export const internalClient = ({ name, url, tokens }: InternalClientOptions): In
       client.call('GET', '/health/ready', { context: READINESS, response: z.unknown(), connectRetryMs: 0 }),
     close: async () => void (await Promise.all([pool.close(), shortLived.close()])),
   };
+  outages?.watch(name, { check: client.checkReady });
   return client;
 };
 
