@@ -36,15 +36,17 @@ export const createLeasedItems = <T>(nowMs: () => number): LeasedItems<T> => {
   let refillFromMs = -Infinity;
   return {
     take: () => {
-      wantedAtMs = [...wantedAtMs.slice(1 - LARGEST), nowMs()];
-      items = items.filter(({ endsAtMs }) => endsAtMs - nowMs() >= LEAST_LEFT_MS);
+      const now = nowMs();
+      wantedAtMs = [...wantedAtMs.slice(1 - LARGEST), now];
+      items = items.filter(({ endsAtMs }) => endsAtMs - now >= LEAST_LEFT_MS);
       const oldest = items.shift();
       return oldest ? { ...oldest, putBack: () => void items.unshift(oldest) } : null;
     },
     missing: () => {
-      const wanted = wantedAtMs.filter((atMs) => nowMs() - atMs < DEMAND_MS).length;
+      const now = nowMs();
+      const wanted = wantedAtMs.filter((atMs) => now - atMs < DEMAND_MS).length;
       const size = Math.max(wanted, SMALLEST);
-      return wanted === 0 || items.length > size / 2 || nowMs() < refillFromMs ? 0 : size - items.length;
+      return wanted === 0 || items.length > size / 2 || now < refillFromMs ? 0 : size - items.length;
     },
     add: (added, { endsAtMs, retryInMs }) => {
       items.push(...added.map((item) => ({ item, endsAtMs })));
