@@ -1,10 +1,10 @@
 import { type Asset, type AssetTable, type BitcoinChain, checksummed, type Network } from '@cpg/assets';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { Address, NETWORK, TEST_NETWORK } from '@scure/btc-signer';
 import { hash160 } from '@scure/btc-signer/utils.js';
 import { LRUCache } from 'lru-cache';
+import { pointCompress } from 'tiny-secp256k1';
 import { type AccountKey, type ExtendedKeyForm, type PublicKey, readAccountKey } from './account-key.ts';
 
 /** A network with the account that receives its deposits. */
@@ -94,6 +94,6 @@ export const bitcoinAddress = (publicKey: PublicKey, chain: BitcoinChain): strin
 
 /** The account address of a public key, with the mixed-case checksum of EIP-55. */
 export const evmAddress = (publicKey: PublicKey): string => {
-  const [, ...coordinates] = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  const [, ...coordinates] = pointCompress(publicKey, false);
   return checksummed(hex.encode(keccak_256(Uint8Array.from(coordinates)).subarray(-20)));
 };

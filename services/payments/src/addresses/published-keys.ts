@@ -1,6 +1,6 @@
 import { pbkdf2Sync } from 'node:crypto';
-import { HDKey } from '@scure/bip32';
-import { publicKeyOf } from './account-key.ts';
+import type { BIP32Interface } from 'bip32';
+import { bip32, publicKeyOf } from './account-key.ts';
 import type { DepositNetwork } from './deposit-network.ts';
 
 /** Throws RangeError if the private key of the account is public knowledge. */
@@ -54,26 +54,26 @@ const publishedKeys = (): ReadonlyMap<string, string> => (known ??= derivePublis
 
 const derivePublishedKeys = (): Map<string, string> => {
   const keys = new Map<string, string>();
-  const add = (source: string, key: HDKey) => void keys.set(hex(key.publicKey!), source);
+  const add = (source: string, key: BIP32Interface) => void keys.set(hex(key.publicKey), source);
   for (const [source, mnemonic] of MNEMONICS) {
     // Source: BIP-39, "From mnemonic to seed".
-    const master = HDKey.fromMasterSeed(pbkdf2Sync(mnemonic, 'mnemonic', 2_048, 64, 'sha512'));
+    const master = bip32.fromSeed(pbkdf2Sync(mnemonic, 'mnemonic', 2_048, 64, 'sha512'));
     add(source, master);
     for (const coin of COINS) {
-      const parent = master.derive(`m/${coin}`);
+      const parent = master.derivePath(`m/${coin}`);
       for (const index of ACCOUNTS) {
-        const account = parent.derive(`m/${index}'`);
+        const account = parent.deriveHardened(index);
         add(source, account);
         // Tools for EVM chains export the branch of receiving addresses.
-        add(source, account.deriveChild(0));
+        add(source, account.derive(0));
       }
     }
   }
   for (const [seed, path] of BIP32_VECTORS) {
-    let key = HDKey.fromMasterSeed(Buffer.from(seed, 'hex'));
+    let key = bip32.fromSeed(Buffer.from(seed, 'hex'));
     add('the test vectors of BIP-32', key);
     for (const step of path.split('/').slice(1)) {
-      key = key.derive(`m/${step}`);
+      key = key.derivePath(step);
       add('the test vectors of BIP-32', key);
     }
   }
