@@ -71,48 +71,17 @@ export const createClockGuard = (options: ClockGuardOptions): ClockGuard => {
   };
   let state: ClockState = unknownClock(momentOf(now()));
   let doubt: string | null = 'the clock of this process was not compared with that of PostgreSQL yet';
-  let hasWarned = false;
   let comparedAtMs = -Infinity;
-  const corrections = new Set<string>();
+  const report = changeLogger(log);
+  const unread = missingClockLogger(log);
 
   const look = (at: Date): void => {
     const verdict = judge(state, momentOf(at));
-    const { trusted } = verdict.state;
-    const wasPaused = doubt !== null;
-    const times = () => ({
-      clock: at.toISOString(),
-      ...(trusted && { expected: new Date(trusted.offsetMs + steadyMs()).toISOString() }),
-      skew_seconds: skews(verdict.state, at),
-    });
-    // A process that starts has compared nothing yet: that is no fault.
-    const isNews = verdict.doubt !== null && (!wasPaused || !hasWarned) && (trusted || state.readings.size > 0);
-    if (isNews) {
-      log.error(
-        { reason: verdict.doubt, ...times() },
-        'the clock is not trusted, and nothing ends by it: correct it, or confirm it with clock confirm',
-      );
-      hasWarned = true;
-    }
+    report(verdict, { at, wasPaused: doubt !== null, steadyMs: steadyMs() });
     // After a step, nobody knows the other clocks.
     if (verdict.state.since.atMs !== state.since.atMs) comparedAtMs = -Infinity;
     state = verdict.state;
     doubt = verdict.doubt;
-    if (doubt === null && hasWarned) {
-      log.warn(times(), 'the clock is trusted again');
-      hasWarned = false;
-    }
-  };
-  const skews = ({ readings }: ClockState, at: Date): Record<string, number> =>
-    Object.fromEntries(
-      [...readings].map(([name, reading]) => [name, Math.round(aheadMs(reading, at.getTime() - steadyMs())) / 1_000]),
-    );
-
-  /** Logs once what the operator has to correct. An outage is logged by others. */
-  const unread = (error: unknown): null => {
-    if (error instanceof ConfigError && !corrections.has(error.message))
-      log.error({ err: error }, 'a clock is missing');
-    if (error instanceof ConfigError) corrections.add(error.message);
-    return null;
   };
   const read = async ({ name, read: readClock }: OtherClock): Promise<void> => {
     const atMs = steadyMs();
@@ -147,7 +116,9 @@ export const createClockGuard = (options: ClockGuardOptions): ClockGuard => {
       look(now());
       return doubt !== null;
     },
-    details: () => ({ clock: { ...(doubt !== null && { paused: doubt }), skew_seconds: skews(state, now()) } }),
+    details: () => ({
+      clock: { ...(doubt !== null && { paused: doubt }), skew_seconds: skews(state, now(), steadyMs()) },
+    }),
     compare,
     start: () => {
       tick();
@@ -159,8 +130,53 @@ export const createClockGuard = (options: ClockGuardOptions): ClockGuard => {
       await comparing;
     },
   };
-  if (options.metrics) addMetrics(options.metrics, guard.isPaused, () => skews(state, now()));
+  if (options.metrics) addMetrics(options.metrics, guard.isPaused, () => skews(state, now(), steadyMs()));
   return guard;
+};
+
+/** How many seconds each other clock is ahead of ours. */
+const skews = ({ readings }: ClockState, at: Date, steadyMs: number): Record<string, number> =>
+  Object.fromEntries(
+    [...readings].map(([name, reading]) => [name, Math.round(aheadMs(reading, at.getTime() - steadyMs)) / 1_000]),
+  );
+
+/** Logs when the clock stops being trusted, and when it is trusted again. */
+const changeLogger = (log: Logger) => {
+  let hasWarned = false;
+  return (
+    { state, doubt }: ReturnType<typeof judge>,
+    { at, wasPaused, steadyMs }: { readonly at: Date; readonly wasPaused: boolean; readonly steadyMs: number },
+  ): void => {
+    const { trusted, readings } = state;
+    const times = () => ({
+      clock: at.toISOString(),
+      ...(trusted && { expected: new Date(trusted.offsetMs + steadyMs).toISOString() }),
+      skew_seconds: skews(state, at, steadyMs),
+    });
+    // A process that starts has compared nothing yet: that is no fault.
+    if (doubt !== null && (!wasPaused || !hasWarned) && (trusted || readings.size > 0)) {
+      log.error(
+        { reason: doubt, ...times() },
+        'the clock is not trusted, and nothing ends by it: correct it, or confirm it with clock confirm',
+      );
+      hasWarned = true;
+    }
+    if (doubt === null && hasWarned) {
+      log.warn(times(), 'the clock is trusted again');
+      hasWarned = false;
+    }
+  };
+};
+
+/** Logs once what the operator has to correct. An outage is logged by others. */
+const missingClockLogger = (log: Logger) => {
+  const corrections = new Set<string>();
+  return (error: unknown): null => {
+    if (error instanceof ConfigError && !corrections.has(error.message))
+      log.error({ err: error }, 'a clock is missing');
+    if (error instanceof ConfigError) corrections.add(error.message);
+    return null;
+  };
 };
 
 const addMetrics = (

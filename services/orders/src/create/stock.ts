@@ -45,7 +45,7 @@ export interface StockOptions {
 }
 
 const RETRY_MS = 1_000;
-/** For what payments does not have, and for a version of payments that leases nothing. */
+/** For what payments does not have. */
 const RETRY_ABSENT_MS = 60_000;
 const NOTHING: LeasedStock = { addresses: {}, references: null };
 
@@ -64,31 +64,7 @@ export const createStock = ({
   /** By account: a merchant with an account of its own adds no work to orders of others. */
   const addresses = new Map<string, LeasedItems<LeasedAddress>>();
   const references = createLeasedItems<References>(nowMs);
-  let refilling = false;
-
-  const refill = async (): Promise<void> => {
-    const missing = [...addresses].map(([name, items]) => [name, items.missing()] as const);
-    const wanted = missing.filter(([, count]) => count > 0);
-    const call = { addresses: Object.fromEntries(wanted), references: references.missing() };
-    if (wanted.length === 0 && call.references === 0) return;
-    // From before the call, so that the lease ends here before it ends at payments.
-    const sentAtMs = nowMs();
-    let retryInMs = RETRY_ABSENT_MS;
-    const leased = await lease(call).catch((error: unknown) => {
-      if (isTemporary(error)) retryInMs = RETRY_MS;
-      else log.warn({ err: error }, 'payments leased no stock');
-      return NOTHING;
-    });
-    const terms = { endsAtMs: sentAtMs + ADDRESS_LEASE_MS, retryInMs };
-    for (const [name] of wanted) addresses.get(name)!.add(ofAccount(name, leased.addresses[name]), terms);
-    if (call.references > 0) references.add(referenceSets(leased.references ?? {}), terms);
-  };
-
-  const refillInBackground = (): void => {
-    if (refilling) return;
-    refilling = true;
-    void refill().finally(() => (refilling = false));
-  };
+  const refillInBackground = refiller({ addresses, references }, { lease, log, nowMs });
 
   const takeAddress = (name: string): TakenItem<LeasedAddress> | null => {
     const items = addresses.get(name) ?? createLeasedItems<LeasedAddress>(nowMs);
@@ -147,6 +123,41 @@ export const createStock = ({
         requireLease: leaseUntil(Math.min(...taken.map(({ endsAtMs }) => endsAtMs)), nowMs),
       };
     },
+  };
+};
+
+interface StockedItems {
+  readonly addresses: ReadonlyMap<string, LeasedItems<LeasedAddress>>;
+  readonly references: LeasedItems<References>;
+}
+
+/** Leases in the background what is missing, by one call at a time. */
+const refiller = (
+  { addresses, references }: StockedItems,
+  { lease, log, nowMs }: Pick<StockOptions, 'lease' | 'log'> & { readonly nowMs: () => number },
+): (() => void) => {
+  let refilling = false;
+  const refill = async (): Promise<void> => {
+    const missing = [...addresses].map(([name, items]) => [name, items.missing()] as const);
+    const wanted = missing.filter(([, count]) => count > 0);
+    const call = { addresses: Object.fromEntries(wanted), references: references.missing() };
+    if (wanted.length === 0 && call.references === 0) return;
+    // From before the call, so that the lease ends here before it ends at payments.
+    const sentAtMs = nowMs();
+    let retryInMs = RETRY_ABSENT_MS;
+    const leased = await lease(call).catch((error: unknown) => {
+      if (isTemporary(error)) retryInMs = RETRY_MS;
+      else log.warn({ err: error }, 'payments leased no stock');
+      return NOTHING;
+    });
+    const terms = { endsAtMs: sentAtMs + ADDRESS_LEASE_MS, retryInMs };
+    for (const [name] of wanted) addresses.get(name)!.add(ofAccount(name, leased.addresses[name]), terms);
+    if (call.references > 0) references.add(referenceSets(leased.references ?? {}), terms);
+  };
+  return () => {
+    if (refilling) return;
+    refilling = true;
+    void refill().finally(() => (refilling = false));
   };
 };
 

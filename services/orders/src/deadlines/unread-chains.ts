@@ -37,32 +37,8 @@ export const unreadChains = ({
   log,
   countUnread,
 }: UnreadChainsOptions): AwaitsChains => {
-  /** By network or provider: it was not read past `deadline`, asked at `askedMs`. */
-  const unread = new Map<string, { readonly deadline: string; readonly askedMs: number }>();
-  const isKnownUnread = (source: string, deadline: string): boolean => {
-    const known = unread.get(source);
-    return known !== undefined && known.deadline <= deadline && nowMs() < known.askedMs + ANSWER_HOLDS_MS;
-  };
-
-  /** The networks that were read since a start or a pause. */
-  let readSince = new Set<string>();
-  let resumedMs = nowMs();
-  let lastMs = resumedMs;
-  const noticePause = (): void => {
-    const ms = nowMs();
-    if (ms - lastMs > PAUSE_MS) [resumedMs, readSince] = [ms, new Set()];
-    lastMs = ms;
-  };
-  /** A deposit that is not recorded, and a provider, are those of one order: no reading for another order counts. */
-  const awaitsFirstReading = ({ networks, own }: WaitingFor): boolean =>
-    nowMs() - resumedMs < FIRST_READING_MS && (own.length > 0 || networks.some((network) => !readSince.has(network)));
-
-  const rememberer = (deadline: string) => {
-    const askedMs = nowMs();
-    return (sources: readonly string[]) => {
-      for (const source of sources) unread.set(source, { deadline, askedMs });
-    };
-  };
+  const unread = recentlyUnread(nowMs);
+  const readings = readingsSinceStart(nowMs);
 
   /** Which networks were not read holds for other orders too. */
   const askChains = async (
@@ -71,15 +47,15 @@ export const unreadChains = ({
     context: CallContext,
   ): Promise<WaitingFor> => {
     const networks = [...new Set(deposits.map(({ network }) => network))];
-    const known = networks.filter((network) => isKnownUnread(network, deadline));
+    const known = networks.filter((network) => unread.isKnown(network, deadline));
     if (networks.length === 0 || known.length > 0) return { networks: known, own: [] };
     const addresses = [...new Set(deposits.map(({ address }) => address))];
-    const remember = rememberer(deadline);
+    const remember = unread.asking(deadline);
     try {
       const answer = await payments.chainsWaiting({ networks, addresses, at: deadline }, context);
       const unreadOnes = answer.waiting_for.filter((network) => !answer.unreported?.includes(network));
       remember(unreadOnes);
-      for (const network of networks) if (!unreadOnes.includes(network)) readSince.add(network);
+      readings.add(networks.filter((network) => !unreadOnes.includes(network)));
       return { networks: unreadOnes, own: answer.waiting_for.filter((network) => !unreadOnes.includes(network)) };
     } catch (error) {
       if (!isTemporary(error)) log.warn({ err: error }, 'payments gave no usable answer about its chains');
@@ -95,9 +71,9 @@ export const unreadChains = ({
     context: CallContext,
   ): Promise<string[]> => {
     const providers = [...new Set(references.map(({ provider }) => provider))];
-    const known = providers.filter((provider) => isKnownUnread(provider, deadline));
+    const known = providers.filter((provider) => unread.isKnown(provider, deadline));
     if (providers.length === 0 || known.length > 0) return known;
-    const remember = rememberer(deadline);
+    const remember = unread.asking(deadline);
     try {
       return (await payments.providersWaiting({ references: [...references] }, context)).waiting_for;
     } catch (error) {
@@ -113,7 +89,7 @@ export const unreadChains = ({
     const deposits = instructions.flatMap(depositsOf);
     const references = instructions.flatMap((instruction) => outsideReferenceOf(instruction) ?? []);
     if (deposits.length === 0 && references.length === 0) return false;
-    noticePause();
+    readings.noticePause();
     const [{ networks, own }, providers] = await Promise.all([
       askChains(deposits, deadline, context),
       askProviders(references, deadline, context),
@@ -121,15 +97,53 @@ export const unreadChains = ({
     const waitingFor = [...networks, ...own, ...providers];
     if (waitingFor.length === 0)
       return (
-        !isInGracePeriod(order, now()) && nowMs() - resumedMs < FIRST_CONFIRMATION_MS && hasUnconfirmedInTime(order)
+        !isInGracePeriod(order, now()) && readings.sinceStartMs() < FIRST_CONFIRMATION_MS && hasUnconfirmedInTime(order)
       );
-    if (isInGracePeriod(order, now()) || awaitsFirstReading({ networks, own: [...own, ...providers] })) return true;
+    if (isInGracePeriod(order, now()) || readings.awaitsFirst({ networks, own: [...own, ...providers] })) return true;
     for (const source of waitingFor) countUnread?.(source);
     log.error(
       { orderId, waitingFor },
       'an order ends although its chains or providers were not read past its deadline, or a deposit was not recorded',
     );
     return false;
+  };
+};
+
+/** The networks and providers that were lately not read past a deadline. */
+const recentlyUnread = (nowMs: () => number) => {
+  const unread = new Map<string, { readonly deadline: string; readonly askedMs: number }>();
+  return {
+    isKnown: (source: string, deadline: string): boolean => {
+      const known = unread.get(source);
+      return known !== undefined && known.deadline <= deadline && nowMs() < known.askedMs + ANSWER_HOLDS_MS;
+    },
+    /** Begins a question. The returned function remembers the sources that the answer names. */
+    asking: (deadline: string) => {
+      const askedMs = nowMs();
+      return (sources: readonly string[]): void => {
+        for (const source of sources) unread.set(source, { deadline, askedMs });
+      };
+    },
+  };
+};
+
+/** The networks that were read since a start or a pause of this process. */
+const readingsSinceStart = (nowMs: () => number) => {
+  let networksRead = new Set<string>();
+  let startedMs = nowMs();
+  let lastMs = startedMs;
+  const sinceStartMs = (): number => nowMs() - startedMs;
+  return {
+    sinceStartMs,
+    noticePause: (): void => {
+      const ms = nowMs();
+      if (ms - lastMs > PAUSE_MS) [startedMs, networksRead] = [ms, new Set()];
+      lastMs = ms;
+    },
+    add: (networks: readonly string[]): void => networks.forEach((network) => networksRead.add(network)),
+    /** A deposit that is not recorded, and a provider, are those of one order: no reading for another order counts. */
+    awaitsFirst: ({ networks, own }: WaitingFor): boolean =>
+      sinceStartMs() < FIRST_READING_MS && (own.length > 0 || networks.some((network) => !networksRead.has(network))),
   };
 };
 

@@ -54,34 +54,23 @@ export const marketRates = (
     currencies.filter((currency) => !fixed.has(currency) && namesOf(currency).includes(name));
   const { readings, refresh: readAll } = readSources({ ...options, currenciesOf });
   /** By currency, then by source. */
-  let lastAccepted: ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>> | null = null;
+  let lastAccepted: LastAccepted | null = null;
 
-  const pricesOf = (currency: Priced, at: Date): readonly QuotedPrice[] => {
-    const fresh = [...readings].flatMap(([source, prices]) =>
-      prices
-        .filter((price) => price.currency === currency && isFresh(price, source, at))
-        .map((price): QuotedPrice => ({ ...price, source: source.name, isDaily: source.isDaily })),
-    );
-    const recent = [...(lastAccepted?.get(currency) ?? [])].filter(([, last]) => isRecent(last, at));
-    return believed(fresh, {
-      accepted: new Map(recent.map(([source, { usd }]) => [source, usd])),
+  const pricesOf = (currency: Priced, at: Date): readonly QuotedPrice[] =>
+    believed(freshPrices(readings, currency, at), {
+      accepted: recentPrices(lastAccepted?.get(currency), at),
       peg: PEGS.get(currency),
       hasOnlySource: sourcesOf.get(currency)?.length === 1,
     });
-  };
 
-  const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
+  const valueOf = (currency: Priced, at: Date): DollarValue => {
     if (currency === 'USD') return { usd: ONE_DOLLAR, names: [], quotedAt: at };
     const fixedPrice = fixed.get(currency);
     if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
     const prices = pricesOf(currency, at);
     if (prices.length === 0)
       throw new AppError('rate_unavailable', `no fresh rate for ${currency} can be believed now: try again`);
-    return {
-      usd: median(prices.map(({ usd }) => usd)),
-      names: prices.map(({ source }) => source),
-      quotedAt: new Date(Math.min(at.getTime(), ...prices.map((price) => price.at.getTime()))),
-    };
+    return medianValue(prices, at);
   };
 
   /** Stores the prices that are believed now: the next ones are compared with them. */
@@ -107,21 +96,7 @@ export const marketRates = (
 
   return {
     refresh,
-    start: () => {
-      const stopping = new AbortController();
-      const running = (async () => {
-        while (!stopping.signal.aborted) {
-          await refresh();
-          await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
-        }
-      })();
-      return {
-        stop: async () => {
-          stopping.abort();
-          await running;
-        },
-      };
-    },
+    start: () => repeatedly(refresh, everyMs),
     quote: async (base, currency, at) => {
       const [from, to] = [valueOf(base, at), valueOf(currency, at)];
       return {
@@ -133,8 +108,51 @@ export const marketRates = (
   };
 };
 
-/** The last price of each source, by currency. */
-const bySource = (prices: readonly AcceptedPrice[]): Map<Priced, Map<string, AcceptedPrice>> => {
+/** The price of a currency in US dollars, and the sources that it comes from. */
+interface DollarValue {
+  readonly usd: Decimal;
+  readonly names: readonly string[];
+  readonly quotedAt: Date;
+}
+
+const medianValue = (prices: readonly QuotedPrice[], at: Date): DollarValue => ({
+  usd: median(prices.map(({ usd }) => usd)),
+  names: prices.map(({ source }) => source),
+  quotedAt: new Date(Math.min(at.getTime(), ...prices.map((price) => price.at.getTime()))),
+});
+
+const freshPrices = (
+  readings: ReadonlyMap<RateSource, readonly Price[]>,
+  currency: Priced,
+  at: Date,
+): readonly QuotedPrice[] =>
+  [...readings].flatMap(([source, prices]) =>
+    prices
+      .filter((price) => price.currency === currency && isFresh(price, source, at))
+      .map((price): QuotedPrice => ({ ...price, source: source.name, isDaily: source.isDaily })),
+  );
+
+/** Calls `refresh` with a pause of `everyMs` after each call, until it is stopped. */
+const repeatedly = (refresh: () => Promise<void>, everyMs: number): { stop: () => Promise<void> } => {
+  const stopping = new AbortController();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await refresh();
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+type LastAccepted = ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>>;
+
+/** The last accepted price of each source, by currency. */
+const bySource = (prices: readonly AcceptedPrice[]): LastAccepted => {
   const byCurrency = new Map<Priced, Map<string, AcceptedPrice>>();
   for (const price of prices) {
     const ofCurrency = byCurrency.get(price.currency) ?? new Map<string, AcceptedPrice>();
@@ -143,8 +161,13 @@ const bySource = (prices: readonly AcceptedPrice[]): Map<Priced, Map<string, Acc
   return byCurrency;
 };
 
-const isRecent = ({ at: acceptedAt }: AcceptedPrice, at: Date): boolean =>
-  at.getTime() - acceptedAt.getTime() <= ACCEPTED_FOR_MS;
+/** The accepted US dollar prices that are recent enough to compare with, by source. */
+const recentPrices = (last: ReadonlyMap<string, AcceptedPrice> = new Map(), at: Date): Map<string, Decimal> =>
+  new Map(
+    [...last]
+      .filter(([, accepted]) => at.getTime() - accepted.at.getTime() <= ACCEPTED_FOR_MS)
+      .map(([source, { usd }]) => [source, usd]),
+  );
 
 type ReadOptions = Pick<MarketOptions, 'sources' | 'read' | 'now' | 'nowMs' | 'log'> & {
   readonly currenciesOf: (source: RateSource) => readonly Priced[];
