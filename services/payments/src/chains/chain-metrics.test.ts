@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServiceMetrics } from '@cpg/platform';
 import { availabilityMetric, chainMetrics } from './chain-metrics.ts';
-import type { ChainProgress } from './reading/watcher.ts';
+import type { ChainProgress } from './reading/chain-progress.ts';
 
 const reading: ChainProgress = {
   tip: 120,
@@ -54,16 +54,16 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_stalled{network="ethereum"} 1',
     'chain_reorganizations_total{network="bitcoin"} 2',
     'chain_reorganizations_total{network="ethereum"} 2',
-    'chain_node_height{network="bitcoin",node="2"} 119',
-    'chain_node_block_timestamp_seconds{network="bitcoin",node="2"} 8',
-    'chain_node_seen_timestamp_seconds{network="bitcoin",node="2"} 9',
-    'chain_node_used{network="bitcoin",node="2"} 0',
     'chain_recheck_lag_blocks{network="bitcoin"} 8',
     'chain_recheck_lag_blocks{network="ethereum"} 8',
     'chain_unsettled_transfers{network="bitcoin",reason="readings"} 1',
     'chain_unsettled_transfers{network="bitcoin",reason="quorum"} 4',
     'chain_unsettled_transfers{network="ethereum",reason="readings"} 1',
     'chain_unsettled_transfers{network="ethereum",reason="quorum"} 4',
+    'chain_node_height{network="bitcoin",node="2"} 119',
+    'chain_node_block_timestamp_seconds{network="bitcoin",node="2"} 8',
+    'chain_node_seen_timestamp_seconds{network="bitcoin",node="2"} 9',
+    'chain_node_used{network="bitcoin",node="2"} 0',
     'chain_missed_transfers_total{network="bitcoin",node="1"} 0',
     'chain_missed_transfers_total{network="bitcoin",node="2"} 1',
     'chain_misread_transfers_total{network="bitcoin",node="1"} 1',

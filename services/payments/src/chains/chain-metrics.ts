@@ -2,7 +2,8 @@ import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/platfo
 import type { NodeFault, NodeView } from './chain-source.ts';
 import type { ChainUrls } from './network-availability.ts';
 import type { NetworkStates } from './network-availability.ts';
-import type { ChainProgress, ReadingCounts } from './reading/watcher.ts';
+import type { ChainProgress } from './reading/chain-progress.ts';
+import type { ReadingCounts } from './reading/watcher.ts';
 
 export interface ChainMetrics {
   /** A node gave no usable answer, or is not used. `node` is its place in `CHAIN_URLS`, from 1. */
@@ -17,104 +18,27 @@ export interface ChainMetrics {
   readonly reportRefused: (network: string) => void;
 }
 
+type Progress = () => ReadonlyMap<string, ChainProgress>;
+
 /** The metrics of the chains that this process reads, by network. `urls` are the nodes of those that it may read. */
-export const chainMetrics = (
-  registry: MetricsRegistry,
-  progress: () => ReadonlyMap<string, ChainProgress>,
-  urls: ChainUrls,
-): ChainMetrics => {
-  const metric = (name: string, help: string, value: (progress: ChainProgress) => number, isCounter = false) =>
-    computedMetric(registry, {
-      name,
-      help,
-      labels: ['network'],
-      isCounter,
-      values: () => [...progress()].map(([network, each]) => [{ network }, value(each)] as const),
-    });
-  metric('chain_tip_height', 'The highest block that the nodes have', ({ tip }) => tip);
-  metric('chain_read_height', 'The last block that was read', ({ height }) => height);
-  metric('chain_lag_blocks', 'Blocks that the nodes have and that were not read', ({ tip, height }) =>
-    Math.max(0, tip - height),
-  );
-  metric('chain_watched_addresses', 'Addresses that the tables know, about', ({ watched }) => watched ?? NaN);
-  metric(
-    'chain_read_timestamp_seconds',
-    'When all that the nodes had was last read; before that, when the process began to read',
-    ({ readAt }) => readAt.getTime() / 1_000,
-  );
-  metric('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));
-  metric(
-    'chain_reports_failing',
-    'Transfers whose report as a payment fails and is made again',
-    ({ failingReports }) => failingReports,
-  );
-  metric('chain_stalled', '1 while nodes answer, and the chain is not current', ({ stalled }) =>
-    stalled === null ? 0 : 1,
-  );
-  metric('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
-
-  const nodeMetric = (name: string, help: string, value: (node: NodeView) => number) =>
-    computedMetric(registry, {
-      name,
-      help,
-      labels: ['network', 'node'],
-      values: () =>
-        [...progress()].flatMap(([network, { nodes }]) =>
-          nodes.map((node) => [{ network, node: String(node.number) }, value(node)] as const),
-        ),
-    });
-  nodeMetric('chain_node_height', 'The newest block that the node showed', ({ height }) => height);
-  nodeMetric(
-    'chain_node_block_timestamp_seconds',
-    'The time of the newest block that the node showed',
-    ({ time }) => time.getTime() / 1_000,
-  );
-  nodeMetric(
-    'chain_node_seen_timestamp_seconds',
-    'When the node last showed its newest block',
-    ({ seenAt }) => seenAt.getTime() / 1_000,
-  );
-  nodeMetric(
-    'chain_node_used',
-    '0 while the newest block of the node is old, or the node does not answer',
-    ({ isUsed }) => (isUsed ? 1 : 0),
-  );
-
-  metric(
-    'chain_recheck_lag_blocks',
-    'Blocks that are deep enough and were not read again',
-    ({ recheckLag }) => recheckLag,
-  );
-  computedMetric(registry, {
-    name: 'chain_unsettled_transfers',
-    help: 'Transfers that are deep enough and not confirmed, because readings differ or too few nodes showed them',
-    labels: ['network', 'reason'],
-    values: () =>
-      [...progress()].flatMap(([network, { unsettled }]) =>
-        (['readings', 'quorum'] as const).map((reason) => [{ network, reason }, unsettled[reason]] as const),
-      ),
-  });
-
+export const chainMetrics = (registry: MetricsRegistry, progress: Progress, urls: ChainUrls): ChainMetrics => {
+  addProgress(registry, progress);
+  addNodes(registry, progress);
   const networks = Object.keys(urls).map((network) => ({ network }));
   const nodes = Object.entries(urls).flatMap(([network, { length }]) =>
     Array.from({ length }, (_, index) => ({ network, node: String(index + 1) })),
   );
   const ofNode = (name: string, help: string) =>
     counterMetric(registry, { name, help, labelNames: ['network', 'node'], known: nodes });
+  const ofNetwork = (name: string, help: string) =>
+    counterMetric(registry, { name, help, labelNames: ['network'], known: networks });
   const missed = ofNode('chain_missed_transfers_total', 'Transfers that a node left out and a further reading found');
   const misread = ofNode('chain_misread_transfers_total', 'Transfers that a node showed and that were not so');
-  const unexplained = counterMetric(registry, {
-    name: 'chain_unexplained_balances_total',
-    help: 'Blocks in which an address received coins that no transfer explains',
-    labelNames: ['network'],
-    known: networks,
-  });
-  const refused = counterMetric(registry, {
-    name: 'chain_reports_refused_total',
-    help: 'Transfers that can never be recorded as a payment',
-    labelNames: ['network'],
-    known: networks,
-  });
+  const unexplained = ofNetwork(
+    'chain_unexplained_balances_total',
+    'Blocks in which an address received coins that no transfer explains',
+  );
+  const refused = ofNetwork('chain_reports_refused_total', 'Transfers that can never be recorded as a payment');
   const count = counterMetric(registry, {
     name: 'chain_node_faults_total',
     help: 'Questions to a node of a chain without a usable answer, and each side of a disagreement',
@@ -142,6 +66,81 @@ export const chainMetrics = (
     }),
     reportRefused: (network) => refused({ network }),
   };
+};
+
+/** Adds how far each chain is read. */
+const addProgress = (registry: MetricsRegistry, progress: Progress): void => {
+  const add = (name: string, help: string, value: (progress: ChainProgress) => number, isCounter = false) =>
+    computedMetric(registry, {
+      name,
+      help,
+      labels: ['network'],
+      isCounter,
+      values: () => [...progress()].map(([network, each]) => [{ network }, value(each)] as const),
+    });
+  add('chain_tip_height', 'The highest block that the nodes have', ({ tip }) => tip);
+  add('chain_read_height', 'The last block that was read', ({ height }) => height);
+  add('chain_lag_blocks', 'Blocks that the nodes have and that were not read', ({ tip, height }) =>
+    Math.max(0, tip - height),
+  );
+  add('chain_watched_addresses', 'Addresses that the tables know, about', ({ watched }) => watched ?? NaN);
+  add(
+    'chain_read_timestamp_seconds',
+    'When all that the nodes had was last read; before that, when the process began to read',
+    ({ readAt }) => readAt.getTime() / 1_000,
+  );
+  add('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));
+  add(
+    'chain_reports_failing',
+    'Transfers whose report as a payment fails and is made again',
+    ({ failingReports }) => failingReports,
+  );
+  add('chain_stalled', '1 while nodes answer, and the chain is not current', ({ stalled }) =>
+    stalled === null ? 0 : 1,
+  );
+  add('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
+  add(
+    'chain_recheck_lag_blocks',
+    'Blocks that are deep enough and were not read again',
+    ({ recheckLag }) => recheckLag,
+  );
+  computedMetric(registry, {
+    name: 'chain_unsettled_transfers',
+    help: 'Transfers that are deep enough and not confirmed, because readings differ or too few nodes showed them',
+    labels: ['network', 'reason'],
+    values: () =>
+      [...progress()].flatMap(([network, { unsettled }]) =>
+        (['readings', 'quorum'] as const).map((reason) => [{ network, reason }, unsettled[reason]] as const),
+      ),
+  });
+};
+
+/** Adds what each node showed last. */
+const addNodes = (registry: MetricsRegistry, progress: Progress): void => {
+  const add = (name: string, help: string, value: (node: NodeView) => number) =>
+    computedMetric(registry, {
+      name,
+      help,
+      labels: ['network', 'node'],
+      values: () =>
+        [...progress()].flatMap(([network, { nodes }]) =>
+          nodes.map((node) => [{ network, node: String(node.number) }, value(node)] as const),
+        ),
+    });
+  add('chain_node_height', 'The newest block that the node showed', ({ height }) => height);
+  add(
+    'chain_node_block_timestamp_seconds',
+    'The time of the newest block that the node showed',
+    ({ time }) => time.getTime() / 1_000,
+  );
+  add(
+    'chain_node_seen_timestamp_seconds',
+    'When the node last showed its newest block',
+    ({ seenAt }) => seenAt.getTime() / 1_000,
+  );
+  add('chain_node_used', '0 while the newest block of the node is old, or the node does not answer', ({ isUsed }) =>
+    isUsed ? 1 : 0,
+  );
 };
 
 /** Adds which networks are available. */

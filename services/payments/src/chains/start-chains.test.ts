@@ -1,7 +1,7 @@
 import type { Logger } from '@cpg/platform';
 import { KIND } from '../testing/jest-chain-process.ts';
 import { ChainHaltedError } from './reading/open-chain.ts';
-import type { ChainProgress } from './reading/watcher.ts';
+import type { ChainProgress } from './reading/chain-progress.ts';
 import { watch } from './start-chains.ts';
 
 const MESSAGE = 'node 1 serves another chain';

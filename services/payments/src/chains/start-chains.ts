@@ -4,7 +4,8 @@ import type { Logger } from '@cpg/platform';
 import { type IsLeader, startLeaderElection } from '@cpg/platform/postgres';
 import type { ChainKind } from './chain-kind.ts';
 import { ChainHaltedError } from './reading/open-chain.ts';
-import type { ChainProgress, Watcher } from './reading/watcher.ts';
+import type { ChainProgress } from './reading/chain-progress.ts';
+import type { Watcher } from './reading/watcher.ts';
 
 /** A network whose chain is read. */
 export interface WatchedChain {

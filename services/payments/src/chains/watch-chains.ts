@@ -127,20 +127,7 @@ const watchedChain = (
   watched: WatchedAddresses,
   options: WatchChainsOptions & ChainMetrics,
 ): WatchedChain => {
-  const {
-    client,
-    pool,
-    config,
-    openSource = openConfigured,
-    nodeFailed,
-    blockUnproven,
-    readingCounts,
-    reportRefused,
-    register,
-    fail,
-    now,
-    log,
-  } = options;
+  const { client, pool, config, readingCounts, reportRefused, register, fail, now, log } = options;
   const { name, chainId, assets } = network;
   const urls = config.CHAIN_URLS[name]!;
   const assetIds = new Set(assets.map(({ id }) => id));
@@ -149,21 +136,7 @@ const watchedChain = (
     network: name,
     kind,
     open: (isLeader) => {
-      const logFault = faultLog(name, log);
-      const onFault: NodesOfNetwork['onFault'] = (fault, node, error) => {
-        nodeFailed(name, node, fault);
-        logFault(fault, node, error);
-      };
-      const unproven = new Set<string>();
-      const source = openSource(network, {
-        urls,
-        onFault,
-        onUnproven: ({ height }, part) => {
-          blockUnproven(name, part);
-          if (!unproven.has(part)) log.warn({ network: name, height, part }, 'the hash of a block does not prove it');
-          unproven.add(part);
-        },
-      });
+      const source = openWatchedSource(network, urls, options);
       const store = chainTables(pool, name, kind.windowBlocks, timesOfBlocks(chainId));
       const report = reporter({
         network: name,
@@ -202,6 +175,29 @@ const watchedChain = (
       return { watcher, followRescans: follow, close: source.close };
     },
   };
+};
+
+/** Opens the nodes of a network. Their faults are counted and logged. */
+const openWatchedSource = (
+  network: DepositNetwork,
+  urls: readonly string[],
+  { openSource = openConfigured, nodeFailed, blockUnproven, log }: WatchChainsOptions & ChainMetrics,
+): ReturnType<OpenSource> => {
+  const { name } = network;
+  const logFault = faultLog(name, log);
+  const unproven = new Set<string>();
+  return openSource(network, {
+    urls,
+    onFault: (fault, node, error) => {
+      nodeFailed(name, node, fault);
+      logFault(fault, node, error);
+    },
+    onUnproven: ({ height }, part) => {
+      blockUnproven(name, part);
+      if (!unproven.has(part)) log.warn({ network: name, height, part }, 'the hash of a block does not prove it');
+      unproven.add(part);
+    },
+  });
 };
 
 /** The nodes that must have shown money before it is confirmed. Without `quorum`, two for amounts from the first tier of

@@ -42,6 +42,7 @@ export const evmSource = ({
   const proofs = proofsOf(network.chainId, options.onUnproven ?? (() => {}));
   const arrivals = arrivalsReader(nodes, assets);
   const readBody = bodyReader({ abilities, proofs, assetByContract });
+  const readCalls = nativeAsset === undefined ? null : callsReader({ nodes, abilities, nativeAsset });
 
   /** A proven reading wins. Without one, all nodes have to show the same. */
   const agreedBody = async (found: NodeAnswer<Body>, ref: BlockRef, watched: Watched): Promise<Agreed<Body>> => {
@@ -63,6 +64,50 @@ export const evmSource = ({
     return { ...chosen, nodes: all.filter(isSame).map(({ node }) => node.number) };
   };
 
+  return {
+    verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
+    ...agreedPositions(nodes, POSITIONS, {
+      staleMs: staleAfterMs(network.chainId),
+      now: options.now,
+      nowMs: options.nowMs,
+    }),
+    block: async (ref, watched, { not } = {}): Promise<Block> => {
+      const found = await nodes.first((node) => readBody(node, ref, watched), not);
+      if (!found) throw new ReorganizedError(ref);
+      const { answer: body, nodes: showing } = await agreedBody(found, ref, watched);
+      const calls = readCalls ? await readCalls(body, watched) : NO_CALLS;
+      const arrived = await arrivals(body);
+      const order = new Map(body.block.transactions.map(({ hash }, index) => [hash, index]));
+      return {
+        ref,
+        parent: body.block.header.parentHash,
+        time: new Date(body.block.header.timestamp * 1_000),
+        transfers: [...arrived.transfers, ...(calls?.transfers ?? [])].toSorted(
+          (one, other) => order.get(one.txHash)! - order.get(other.txHash)!,
+        ),
+        nodes: calls && calls.transfers.length > 0 ? calls.nodes : showing,
+        isProven: arrived.isProven,
+        isTraced: calls !== null,
+      };
+    },
+    balances: async ({ hash }, addresses) =>
+      (await nodes.first((node) => coinsAt(node, hash, addresses)))?.answer ?? null,
+    isFinal: finalityOf(nodes),
+    close: nodes.close,
+  };
+};
+
+/** The calls that pay watched addresses; null if no node has traces of the block. Throws ChainNodeError if the traces
+ *  of nodes differ, and the growth of balances does not decide between them. */
+const callsReader = ({
+  nodes,
+  abilities,
+  nativeAsset,
+}: {
+  readonly nodes: Nodes;
+  readonly abilities: ReturnType<typeof abilitiesOf>;
+  readonly nativeAsset: string;
+}) => {
   /** Null if the node has no traces of the block. */
   const shownBy = async (node: RpcNode, { block }: Body, watched: Watched): Promise<ShownCalls | null> => {
     try {
@@ -71,7 +116,7 @@ export const evmSource = ({
       return {
         node: node.number,
         calls,
-        transfers: await toWatched(callTransfersOf(block, calls, nativeAsset!), watched),
+        transfers: await toWatched(callTransfersOf(block, calls, nativeAsset), watched),
       };
     } catch (error) {
       if (isLacking(error)) return null; // many nodes have no traces of old blocks
@@ -90,8 +135,7 @@ export const evmSource = ({
     return answers.flatMap(({ node, answer }) => (answer ? [{ node: node.number, units: answer }] : []));
   };
 
-  /** The calls that pay watched addresses; null if no node has traces of the block. */
-  const agreedCalls = async (
+  return async (
     body: Body,
     watched: Watched,
   ): Promise<{ transfers: readonly Transfer[]; nodes: readonly number[] } | null> => {
@@ -111,38 +155,6 @@ export const evmSource = ({
       if (verdict.faulty.includes(node.number))
         nodes.fault(node, 'mismatch', `shows calls in block ${hash} that do not fit how balances grew`);
     return verdict;
-  };
-
-  return {
-    verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
-    ...agreedPositions(nodes, POSITIONS, {
-      staleMs: staleAfterMs(network.chainId),
-      now: options.now,
-      nowMs: options.nowMs,
-    }),
-    block: async (ref, watched, { not } = {}): Promise<Block> => {
-      const found = await nodes.first((node) => readBody(node, ref, watched), not);
-      if (!found) throw new ReorganizedError(ref);
-      const { answer: body, nodes: showing } = await agreedBody(found, ref, watched);
-      const calls = nativeAsset === undefined ? NO_CALLS : await agreedCalls(body, watched);
-      const arrived = await arrivals(body);
-      const order = new Map(body.block.transactions.map(({ hash }, index) => [hash, index]));
-      return {
-        ref,
-        parent: body.block.header.parentHash,
-        time: new Date(body.block.header.timestamp * 1_000),
-        transfers: [...arrived.transfers, ...(calls?.transfers ?? [])].toSorted(
-          (one, other) => order.get(one.txHash)! - order.get(other.txHash)!,
-        ),
-        nodes: calls && calls.transfers.length > 0 ? calls.nodes : showing,
-        isProven: arrived.isProven,
-        isTraced: calls !== null,
-      };
-    },
-    balances: async ({ hash }, addresses) =>
-      (await nodes.first((node) => coinsAt(node, hash, addresses)))?.answer ?? null,
-    isFinal: finalityOf(nodes),
-    close: nodes.close,
   };
 };
 

@@ -44,22 +44,21 @@ export const timesOfBlocks = (chainId: string): { readonly lagMs: number; readon
   return lagMs === null ? null : { lagMs, leadMs: BLOCK_LEAD_MS[chainId.split(':')[0]!]! };
 };
 
+interface AgreementOptions {
+  /** See `staleAfterMs`. */
+  readonly staleMs: number | null;
+  readonly now?: (() => Date) | undefined;
+  /** Monotonic clock. */
+  readonly nowMs?: (() => number) | undefined;
+}
+
 /** Positions on which all nodes in use agree: those whose newest block is not too old, or all of them while none is
  *  current. Among them, one that is behind holds the others back, because only what it shows too is certain. So a node
  *  cannot win by being ahead, and a frozen one is left out once its newest block is too old. */
 export const agreedPositions = (
   nodes: Nodes,
   { head, hashAt }: Positions,
-  {
-    staleMs,
-    now = wallClock,
-    nowMs = () => performance.now(),
-  }: {
-    readonly staleMs: number | null;
-    readonly now?: (() => Date) | undefined;
-    /** Monotonic clock. */
-    readonly nowMs?: (() => number) | undefined;
-  },
+  { staleMs, now = wallClock, nowMs = () => performance.now() }: AgreementOptions,
 ) => {
   const views = new Map<number, NodeView>();
   let stale = new Set<RpcNode>();
@@ -71,13 +70,6 @@ export const agreedPositions = (
       const known = heads.find((each) => each.node === node)?.answer;
       return known?.height === at ? known.hash : hashAt(node, at);
     });
-  /** Null above the tip of a node, undefined where nodes differ. */
-  const agreedOf = (hashes: readonly NodeAnswer<string | null>[]): string | null | undefined => {
-    const [first] = hashes;
-    if (hashes.some(({ answer }) => answer === null)) return null;
-    return hashes.every(({ answer }) => answer === first!.answer) ? first!.answer : undefined;
-  };
-
   /** Takes the nodes into use whose newest block is not too old. */
   const choose = (heads: readonly NodeAnswer<Head>[]): readonly NodeAnswer<Head>[] => {
     const oldest = staleMs === null ? -Infinity : now().getTime() - staleMs;
@@ -134,6 +126,13 @@ export const agreedPositions = (
       return { ...tip, isNewest, stalled: stalledAt(tip, used) };
     },
   };
+};
+
+/** Null above the tip of a node, undefined where nodes differ. */
+const agreedOf = (hashes: readonly NodeAnswer<string | null>[]): string | null | undefined => {
+  const [first] = hashes;
+  if (hashes.some(({ answer }) => answer === null)) return null;
+  return hashes.every(({ answer }) => answer === first!.answer) ? first!.answer : undefined;
 };
 
 const headsOf = (heads: readonly NodeAnswer<Head>[]): string =>

@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 300_000;
 interface Pause {
   readonly untilMs: number;
   readonly pauseMs: number;
-  /** Why a busy node is not even asked where no other answers; null for any other node. */
+  /** What a busy node said; null for any other node. */
   readonly busy: ChainNodeError | null;
 }
 
@@ -64,77 +64,24 @@ export const openNodes = (
   check: (node: RpcNode) => Promise<void>,
 ): Nodes => {
   const nodes = urls.map((url, index) => rpcNode({ url, number: index + 1, ...limits }));
-  const checks = new Map<RpcNode, { readonly startedMs: number; readonly passed: Promise<void> }>();
-  /** Each further failure doubles the pause, because every question to a silent node waits for its timeout. */
-  const pauses = new Map<RpcNode, Pause>();
+  const checks = nodeChecks(check, nowMs);
+  const pauses = nodePauses(nowMs);
+  const askOne = asker({ checks, pauses, onFault });
   let unused = new Set<RpcNode>();
 
-  const requireChecked = async (node: RpcNode): Promise<void> => {
-    const last = checks.get(node);
-    const isRecent = last !== undefined && nowMs() - last.startedMs < CHECK_AGAIN_AFTER_MS;
-    const { passed } = isRecent ? last : startCheck(node);
-    try {
-      await passed;
-    } catch (error) {
-      checks.delete(node);
-      throw error;
-    }
-  };
-  const startCheck = (node: RpcNode) => {
-    const started = { startedMs: nowMs(), passed: check(node) };
-    checks.set(node, started);
-    return started;
-  };
-
-  const pause = (node: RpcNode, error: ChainNodeError): void => {
-    const isBusy = error.fault === 'busy';
-    const lastMs = pauses.get(node)?.pauseMs ?? 0;
-    const firstMs = isBusy ? FIRST_BUSY_PAUSE_MS : FIRST_PAUSE_MS;
-    const pauseMs = Math.min(Math.max(lastMs * 2, firstMs), LONGEST_PAUSE_MS);
-    const untilMs = nowMs() + Math.max(pauseMs, error.retryAfterMs ?? 0);
-    pauses.set(node, { untilMs, pauseMs, busy: isBusy ? error : null });
-  };
-
-  /** Asks one node. Every fault of the node becomes a ChainNodeError. */
-  const askOne = async <T>(node: RpcNode, ask: (node: RpcNode) => Promise<T>): Promise<T> => {
-    const paused = pauses.get(node);
-    if (paused?.busy && isPaused(node)) throw paused.busy;
-    try {
-      await requireChecked(node);
-      const answer = await ask(node);
-      pauses.delete(node);
-      return answer;
-    } catch (thrown) {
-      const error = asNodeError(thrown);
-      if (!(error instanceof ChainNodeError)) throw error;
-      if (UNAVAILABLE.includes(error.fault)) {
-        if (error.fault !== 'busy') checks.delete(node);
-        // Questions that failed together are one failure.
-        if (!isPaused(node)) pause(node, error);
-      }
-      onFault(error.fault, node.number, error);
-      throw error;
-    }
-  };
-
-  const isPaused = (node: RpcNode) => (pauses.get(node)?.untilMs ?? -Infinity) > nowMs();
+  const awake = () => nodes.filter((node) => !pauses.isPaused(node));
   /** Nodes that failed a moment ago come last, and those that are not in use before them. */
-  const inOrder = () => {
-    const awake = nodes.filter((node) => !isPaused(node));
-    return [
-      ...awake.filter((node) => !unused.has(node)),
-      ...awake.filter((node) => unused.has(node)),
-      ...nodes.filter(isPaused),
-    ];
-  };
-  const toAsk = (evenUnused: boolean): readonly RpcNode[] => {
-    const awake = nodes.filter((node) => !isPaused(node));
-    const used = evenUnused ? awake : awake.filter((node) => !unused.has(node));
-    return [used, awake, nodes].find((some) => some.length > 0)!;
+  const inOrder = () => [
+    ...awake().toSorted((one, other) => Number(unused.has(one)) - Number(unused.has(other))),
+    ...nodes.filter(pauses.isPaused),
+  ];
+  const inUse = (evenUnused: boolean): readonly RpcNode[] => {
+    const used = awake().filter((node) => evenUnused || !unused.has(node));
+    return [used, awake(), nodes].find((some) => some.length > 0)!;
   };
 
   const each: Nodes['each'] = async (ask, { except, evenUnused = false } = {}) => {
-    const asked = toAsk(evenUnused).filter((node) => node !== except);
+    const asked = inUse(evenUnused).filter((node) => node !== except);
     const results = await Promise.allSettled(asked.map((node) => askOne(node, ask)));
     const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
     const foreign = failures.find((reason) => !(reason instanceof ChainNodeError));
@@ -169,19 +116,45 @@ export const openNodes = (
     use: (used) => void (unused = new Set(nodes.filter((node) => !used.includes(node)))),
     fault: (node, fault, why) => onFault(fault, node.number, new ChainNodeError(fault, `node ${node.number} ${why}`)),
     disagreement: (on, answers) => {
-      const sides = sidesOf(answers);
-      const said = sides.map(
-        ({ answer, numbers }) => `${namesOf(numbers)} ${numbers.length > 1 ? 'say' : 'says'} ${answer ?? 'nothing'}`,
-      );
-      const error = new ChainNodeError('disagreement', `the nodes differ on ${on}: ${said.join(', ')}`);
-      const most = sides.find(({ numbers }) => numbers.length * 2 > answers.length);
-      for (const side of sides)
-        if (side !== most) for (const number of side.numbers) onFault(error.fault, number, error);
+      const { error, faulty } = disagreementOf(on, answers);
+      for (const number of faulty) onFault(error.fault, number, error);
       return error;
     },
     close: async () => void (await Promise.all(nodes.map((node) => node.close()))),
   };
 };
+
+/** Asks one node. Every fault of the node becomes a ChainNodeError. */
+const asker =
+  ({
+    checks,
+    pauses,
+    onFault,
+  }: {
+    readonly checks: ReturnType<typeof nodeChecks>;
+    readonly pauses: ReturnType<typeof nodePauses>;
+    readonly onFault: NonNullable<NodesOptions['onFault']>;
+  }) =>
+  async <T>(node: RpcNode, ask: (node: RpcNode) => Promise<T>): Promise<T> => {
+    const busy = pauses.busyOf(node);
+    if (busy) throw busy;
+    try {
+      await checks.require(node);
+      const answer = await ask(node);
+      pauses.end(node);
+      return answer;
+    } catch (thrown) {
+      const error = asNodeError(thrown);
+      if (!(error instanceof ChainNodeError)) throw error;
+      if (UNAVAILABLE.includes(error.fault)) {
+        if (error.fault !== 'busy') checks.forget(node);
+        // Questions that failed together are one failure.
+        if (!pauses.isPaused(node)) pauses.begin(node, error);
+      }
+      onFault(error.fault, node.number, error);
+      throw error;
+    }
+  };
 
 /** The faults after which a node is left alone for a while. */
 const UNAVAILABLE: readonly NodeFault[] = ['unreachable', 'timeout', 'busy', 'wrong_chain'];
@@ -199,6 +172,52 @@ const worstOf = (failures: readonly ChainNodeError[]): Error => {
   return foreign ? (foreign.cause as WrongChainError) : failures[0]!;
 };
 
+/** Runs `check` before the first question to a node, and again once a minute. */
+const nodeChecks = (check: (node: RpcNode) => Promise<void>, nowMs: () => number) => {
+  const checks = new Map<RpcNode, { readonly startedMs: number; readonly passed: Promise<void> }>();
+  const start = (node: RpcNode) => {
+    const started = { startedMs: nowMs(), passed: check(node) };
+    checks.set(node, started);
+    return started;
+  };
+  const forget = (node: RpcNode): void => void checks.delete(node);
+  return {
+    forget,
+    require: async (node: RpcNode): Promise<void> => {
+      const last = checks.get(node);
+      const isRecent = last !== undefined && nowMs() - last.startedMs < CHECK_AGAIN_AFTER_MS;
+      const { passed } = isRecent ? last : start(node);
+      try {
+        await passed;
+      } catch (error) {
+        forget(node);
+        throw error;
+      }
+    },
+  };
+};
+
+/** The nodes that failed a moment ago. Each further failure doubles the pause of a node, because every question to a
+ *  silent one waits for its timeout. */
+const nodePauses = (nowMs: () => number) => {
+  const pauses = new Map<RpcNode, Pause>();
+  const isPaused = (node: RpcNode): boolean => (pauses.get(node)?.untilMs ?? -Infinity) > nowMs();
+  return {
+    isPaused,
+    /** Why a busy node is not even asked where no other answers. */
+    busyOf: (node: RpcNode): ChainNodeError | null => (isPaused(node) ? pauses.get(node)!.busy : null),
+    begin: (node: RpcNode, error: ChainNodeError): void => {
+      const isBusy = error.fault === 'busy';
+      const lastMs = pauses.get(node)?.pauseMs ?? 0;
+      const firstMs = isBusy ? FIRST_BUSY_PAUSE_MS : FIRST_PAUSE_MS;
+      const pauseMs = Math.min(Math.max(lastMs * 2, firstMs), LONGEST_PAUSE_MS);
+      const untilMs = nowMs() + Math.max(pauseMs, error.retryAfterMs ?? 0);
+      pauses.set(node, { untilMs, pauseMs, busy: isBusy ? error : null });
+    },
+    end: (node: RpcNode): void => void pauses.delete(node),
+  };
+};
+
 interface Side {
   readonly answer: string | null;
   readonly numbers: readonly number[];
@@ -209,6 +228,22 @@ const sidesOf = (answers: readonly NodeAnswer<string | null>[]): Side[] =>
     answer,
     numbers: answers.filter((each) => each.answer === answer).map(({ node }) => node.number),
   }));
+
+/** The error that names who says what, and the numbers of the nodes that differ from most others, or of all of them. */
+const disagreementOf = (
+  on: string,
+  answers: readonly NodeAnswer<string | null>[],
+): { readonly error: ChainNodeError; readonly faulty: readonly number[] } => {
+  const sides = sidesOf(answers);
+  const said = sides.map(
+    ({ answer, numbers }) => `${namesOf(numbers)} ${numbers.length > 1 ? 'say' : 'says'} ${answer ?? 'nothing'}`,
+  );
+  const most = sides.find(({ numbers }) => numbers.length * 2 > answers.length);
+  return {
+    error: new ChainNodeError('disagreement', `the nodes differ on ${on}: ${said.join(', ')}`),
+    faulty: sides.filter((side) => side !== most).flatMap(({ numbers }) => numbers),
+  };
+};
 
 /** For example `nodes 1 and 3`. */
 const namesOf = (numbers: readonly number[]): string =>

@@ -1,0 +1,101 @@
+import type { ChainSource, ChainTip, NodeView } from '../chain-source.ts';
+import type { ChainStore, ReadMark } from './chain-store.ts';
+import { NONE_UNSETTLED, type Unsettled } from './second-reading.ts';
+
+/** How far a chain is read, for metrics. */
+export interface ChainProgress {
+  readonly tip: number;
+  readonly height: number;
+  /** Null until they were counted. */
+  readonly watched: number | null;
+  readonly reorganizations: number;
+  /** Blocks that are deep enough and were not read again. */
+  readonly recheckLag: number;
+  readonly unsettled: Unsettled;
+  /** Transfers whose report as a payment fails. */
+  readonly failingReports: number;
+  /** When all that the nodes had was last read, also by an earlier process. Before the first time, when this process
+   *  began. */
+  readonly readAt: Date;
+  readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
+  /** Why the chain is not current although nodes answer; null while it is. */
+  readonly stalled: string | null;
+  /** What each node showed last. */
+  readonly nodes: readonly NodeView[];
+}
+
+interface ChainProgressOptions {
+  readonly store: Pick<ChainStore, 'load' | 'mark' | 'markWaiting'>;
+  readonly source: Pick<ChainSource, 'nodes'>;
+  /** Confirmations of a block at which it is read again. */
+  readonly recheckDepth: number;
+  readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+export type ChainProgressMarks = ReturnType<typeof chainProgress>;
+
+/** How old the marks about nodes get while blocks are read, or while that fails. */
+const MARK_AGAIN_AFTER_MS = 10_000;
+/** How far a chain is read: for metrics, and as the tables mark it for other processes. */
+export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: ChainProgressOptions) => {
+  const none = {
+    tip: 0,
+    height: 0,
+    watched: null,
+    reorganizations: 0,
+    recheckLag: 0,
+    unsettled: NONE_UNSETTLED,
+    failingReports: 0,
+    stalled: null,
+    nodes: [],
+  };
+  let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
+  let isResumed = false;
+  let markAgainAtMs = 0;
+  /** As the tables have them. */
+  let marked: { readonly halted: string | null; readonly stalled: string | null } = { halted: null, stalled: null };
+  let waiting: string | null | undefined;
+
+  const show = (change: Partial<ChainProgress>): void => void (progress = { ...progress, ...change });
+  const showRecheck = ({ height, rechecked }: { readonly height: number; readonly rechecked: number }): void =>
+    show({ recheckLag: Math.max(0, height - recheckDepth + 1 - rechecked) });
+  const mark = async (change: Pick<ReadMark, 'tip' | 'readAt' | 'halted'>): Promise<void> => {
+    const { stalled } = progress;
+    await store.mark({ ...change, stalled, nodes: source.nodes?.() });
+    marked = { halted: change.halted, stalled };
+    markAgainAtMs = nowMs() + MARK_AGAIN_AFTER_MS;
+  };
+  return {
+    now: (): ChainProgress => progress,
+    show,
+    showRecheck,
+    mark,
+    /** Marks at once that the chain is current or not, and every now and then what the nodes show. */
+    markNodes: async ({ height, stalled = progress.stalled }: ChainTip): Promise<void> => {
+      show({ stalled });
+      if (stalled === marked.stalled && nowMs() < markAgainAtMs) return;
+      await mark({ tip: height, readAt: null, halted: marked.halted });
+    },
+    /** Reading went on: the next mark says that nobody has to act. */
+    endHalt: (): void => void (marked = { ...marked, halted: null }),
+    /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
+    resume: async (): Promise<void> => {
+      if (isResumed) return;
+      const { state, readAt, halted, stalled } = await store.load();
+      const height = state?.window.at(-1)!.height ?? 0;
+      show({ height, readAt: readAt ?? progress.readAt, stalled });
+      if (state) showRecheck({ height, rechecked: state.rechecked });
+      if (halted !== null) show({ state: 'halted' });
+      marked = { halted, stalled };
+      isResumed = true;
+    },
+    /** Marks why the nodes cannot be read; null while they can. */
+    showWaiting: async (reason: string | null): Promise<void> => {
+      if (reason === waiting) return;
+      await store.markWaiting(reason);
+      waiting = reason;
+    },
+  };
+};
