@@ -217,7 +217,7 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   requiredConfirmations: row.confirmations,
   confirmationTiers: tiersOf(row),
   ...(row.finalized_from && {
-    finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), row.currency),
+    finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), decimalsOf(row.currency)),
   }),
   ...(row.retired && { isRetired: true }),
 });
@@ -229,7 +229,7 @@ export const defaultStepMinor = (currency: PaymentCurrency): bigint =>
   10n ** BigInt(Math.max(0, decimalsOf(currency) - WALLET_DECIMALS));
 
 const payableOf = ({ currency, smallest_payable, payable_step }: AssetRow) => {
-  const minor = (amount: string) => toMinorRoundedUp(parseDecimal(amount), currency);
+  const minor = (amount: string) => toMinorRoundedUp(parseDecimal(amount), decimalsOf(currency));
   const payableStepMinor = payable_step === undefined ? defaultStepMinor(currency) : minor(payable_step);
   const smallest = minor(smallest_payable);
   return { payableStepMinor, smallestPayableMinor: smallest > payableStepMinor ? smallest : payableStepMinor };
@@ -237,7 +237,7 @@ const payableOf = ({ currency, smallest_payable, payable_step }: AssetRow) => {
 
 const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>
   tiers.map(({ from, confirmations }) => ({
-    fromMinor: toMinorRoundedUp(parseDecimal(from), currency),
+    fromMinor: toMinorRoundedUp(parseDecimal(from), decimalsOf(currency)),
     confirmations,
   }));
 

@@ -1,4 +1,4 @@
-import { AppError, fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
+import { decimalsOf, AppError, fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { type Asset, assetsOf, type AssetTable, defaultStepMinor } from './asset-table.ts';
 
 /** How many confirmations a payment of this amount needs. */
@@ -40,7 +40,7 @@ export const requirePayable = (
   if (assets.length === 0) throw refusal('invalid_request', 'enable_rails', `${rail} does not support ${currency}`);
   const smallest = assets.map(({ smallestPayableMinor }) => smallestPayableMinor).reduce((a, b) => (a < b ? a : b));
   if (totalMinor < smallest) {
-    const [total, least] = [fromMinor(totalMinor, currency), fromMinor(smallest, currency)];
+    const [total, least] = [fromMinor(totalMinor, decimalsOf(currency)), fromMinor(smallest, decimalsOf(currency))];
     throw refusal(
       'amount_too_small',
       'items',

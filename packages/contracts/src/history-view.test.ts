@@ -1,4 +1,5 @@
 import { fromMinor } from './money.ts';
+import { decimalsOf } from './currencies.ts';
 import type { RecordedEntry } from './history.ts';
 import { historyView } from './history-view.ts';
 import { ORDER_EVENTS } from './order-events.ts';
@@ -53,7 +54,9 @@ test.each(published)('%s is shown in snake_case, with decimal amounts and no int
   const amounts = JSON.stringify(shown.data).match(/_?amount":"\d+\.\d{6}"/g) ?? [];
   expect(amounts.length).toBeGreaterThanOrEqual(minors.length - hidden);
   for (const amount of amounts)
-    expect(minors.map((minor) => fromMinor(BigInt(minor), CURRENCY))).toContain(/"(\d+\.\d+)"/.exec(amount)![1]);
+    expect(minors.map((minor) => fromMinor(BigInt(minor), decimalsOf(CURRENCY)))).toContain(
+      /"(\d+\.\d+)"/.exec(amount)![1],
+    );
 });
 
 test('an assignment shows merchants neither the reason nor the person', () => {

@@ -1,7 +1,7 @@
 import { withoutUndefined } from './carried-fields.ts';
-import type { PaymentCurrency } from './currencies.ts';
 import type { RecordedEntry } from './history.ts';
 import { fromMinor } from './money.ts';
+import { decimalsOf, type PaymentCurrency } from './currencies.ts';
 import { ORDER_STREAM_PREFIX, OrderEvent } from './order-events.ts';
 import { PaymentEvent } from './payment-events.ts';
 import type { AssignedInstruction } from './recorded-values.ts';
@@ -63,8 +63,8 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       asset: payment.asset,
       asset_label: payment.assetLabel,
       credited: payment.credited,
-      paid_amount: fromMinor(BigInt(payment.amountMinor), payment.currency),
-      fee_amount: fromMinor(BigInt(payment.feeMinor), payment.currency),
+      paid_amount: fromMinor(BigInt(payment.amountMinor), decimalsOf(payment.currency)),
+      fee_amount: fromMinor(BigInt(payment.feeMinor), decimalsOf(payment.currency)),
       tx_hash: payment.txHash,
       confirmations: payment.confirmations,
       block: payment.block,
@@ -192,7 +192,7 @@ const dataView = ({ stream, type, data }: RecordedEntry, currencyOf: CurrencyOf)
   const streamCurrency = currencyOf(stream.slice(stream.indexOf('-') + 1));
   const amount: AmountOf = (minor, id) => {
     const currency = id === undefined ? streamCurrency : currencyOf(id);
-    return currency && fromMinor(BigInt(minor), currency);
+    return currency && fromMinor(BigInt(minor), decimalsOf(currency));
   };
   return withoutUndefined(view(event.data.data, amount));
 };

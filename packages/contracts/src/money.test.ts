@@ -6,7 +6,7 @@ import {
   AmountDto,
   divideHalfEven,
   divideUp,
-  formatUnits,
+  formatDecimal,
   fromMinor,
   fromUnits,
   maxMinor,
@@ -33,7 +33,7 @@ const aligned = (a: { units: bigint; scale: number }, b: { units: bigint; scale:
 test('an amount of any size can be shown', () => {
   fc.assert(
     fc.property(currency, fc.bigInt({ min: 0n, max: 2n ** 256n }), (of, minor) => {
-      expect(Amount.safeParse(fromMinor(minor, of)).success).toBe(true);
+      expect(Amount.safeParse(fromMinor(minor, decimalsOf(of))).success).toBe(true);
     }),
   );
 });
@@ -69,24 +69,24 @@ describe('an amount in a request', () => {
   test('comes back from minor units as it was, padded to the decimals of its currency', () => {
     fc.assert(
       fc.property(currency, units, (of, minor) => {
-        const text = fromMinor(minor, of);
+        const text = fromMinor(minor, decimalsOf(of));
         expect(text.split('.')[1]?.length ?? 0).toBe(decimalsOf(of));
-        expect(toMinor(text, of)).toBe(minor);
+        expect(toMinor(text, decimalsOf(of))).toBe(minor);
       }),
     );
   });
 
   test('can be written down up to the largest of its currency, and no further', () => {
     for (const of of CURRENCIES) {
-      expect(AmountDto.safeParse(fromMinor(maxMinor(of), of)).success).toBe(true);
-      expect(AmountDto.safeParse(fromMinor(maxMinor(of) + 1n, of)).success).toBe(false);
+      expect(AmountDto.safeParse(fromMinor(maxMinor(decimalsOf(of)), decimalsOf(of))).success).toBe(true);
+      expect(AmountDto.safeParse(fromMinor(maxMinor(decimalsOf(of)) + 1n, decimalsOf(of))).success).toBe(false);
     }
   });
 
   test('is never rounded silently: more decimals than the currency has are refused, zeros too', () => {
-    expect(() => toMinor('0.123', 'USD')).toThrow(new RangeError('USD has 2 decimals, "0.123" has 3'));
-    expect(() => toMinor('1.500', 'MXN')).toThrow(RangeError);
-    expect(toMinor('1.5', 'MXN')).toBe(150n);
+    expect(() => toMinor('0.123', 2)).toThrow(new RangeError('the currency has 2 decimals, "0.123" has 3'));
+    expect(() => toMinor('1.500', 2)).toThrow(RangeError);
+    expect(toMinor('1.5', 2)).toBe(150n);
   });
 
   test.each(['', '-1', '1.', '.1', '1e2', ' 1', '1.2.3'])('%j is not read as a number', (text) => {
@@ -106,7 +106,7 @@ describe('exact decimals', () => {
   test('are read back as they were written', () => {
     fc.assert(
       fc.property(decimal, ({ units, scale }) => {
-        expect(parseDecimal(formatUnits(units, scale))).toEqual({ units, scale });
+        expect(parseDecimal(formatDecimal({ units, scale }))).toEqual({ units, scale });
       }),
     );
   });
@@ -133,7 +133,10 @@ describe('exact decimals', () => {
   test('round up to minor units: never less than the value, and by less than one unit', () => {
     fc.assert(
       fc.property(decimal, currency, (value, of) => {
-        const [minor, exact] = aligned({ units: toMinorRoundedUp(value, of), scale: decimalsOf(of) }, value);
+        const [minor, exact] = aligned(
+          { units: toMinorRoundedUp(value, decimalsOf(of)), scale: decimalsOf(of) },
+          value,
+        );
         const oneUnit = 10n ** BigInt(value.scale);
         expect(minor >= exact && minor - exact < oneUnit).toBe(true);
       }),

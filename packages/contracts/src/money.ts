@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Currency, decimalsOf } from './currencies.ts';
+import type { Currency } from './currencies.ts';
 import { invalidRequest } from './errors/errors.ts';
 
 /** A decimal amount in a resource. A chain can report an amount of any size, so it has no limit. */
@@ -17,8 +17,8 @@ export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
 /** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */
 export const Minor = z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number of minor units' });
 
-/** The largest amount that a request may have in a currency, in minor units. */
-export const maxMinor = (currency: Currency): bigint => 10n ** BigInt(18 + decimalsOf(currency)) - 1n;
+/** The largest amount that a request may have in a currency with these decimals, in minor units. */
+export const maxMinor = (decimals: number): bigint => 10n ** BigInt(18 + decimals) - 1n;
 
 /** An exact decimal number: `units / 10^scale`. */
 export interface Decimal {
@@ -43,49 +43,53 @@ export const add = (a: Decimal, b: Decimal): Decimal => {
 
 export const multiply = (a: Decimal, b: Decimal): Decimal => ({ units: a.units * b.units, scale: a.scale + b.scale });
 
-/** Converts to minor units of `currency`, rounded up. */
-export const toMinorRoundedUp = (value: Decimal, currency: Currency): bigint => {
-  const scale = decimalsOf(currency);
-  return value.scale <= scale ? widen(value, scale) : divideUp(value.units, 10n ** BigInt(value.scale - scale));
-};
-
-/** Parses an amount of `currency` into minor units. Throws RangeError for more decimals than the currency has; it never
- *  rounds. */
-export const toMinor = (text: string, currency: Currency): bigint => {
-  const value = parseDecimal(text);
-  const scale = decimalsOf(currency);
-  if (value.scale > scale)
-    throw new RangeError(`${currency} has ${scale} decimals, ${JSON.stringify(text)} has ${value.scale}`);
-  return widen(value, scale);
-};
-
-/** Parses the field `amount` of a request to minor units of its currency. Throws `invalid_request` that names the field
- *  for zero and for more decimals than the currency has. */
-export const parsePositiveAmount = ({ amount, currency }: { amount: string; currency: Currency }): bigint => {
-  const minor = parseAmount(amount, currency);
-  if (minor === 0n) throw invalidAmount('must be positive');
-  return minor;
-};
-
-const parseAmount = (amount: string, currency: Currency): bigint => {
-  try {
-    return toMinor(amount, currency);
-  } catch (error) {
-    throw error instanceof RangeError ? invalidAmount(error.message) : error;
-  }
-};
-
-const invalidAmount = (message: string) => invalidRequest([{ path: 'amount', message }]);
-
-/** Formats minor units as the API shows them, with the fixed number of decimals of the currency. */
-export const fromMinor = (minor: bigint, currency: Currency): string => formatUnits(minor, decimalsOf(currency));
-
-/** Formats `units / 10^scale` with exactly `scale` decimals. */
-export const formatUnits = (units: bigint, scale: number): string => {
+/** Formats a decimal number with all its decimals, zeros too. */
+export const formatDecimal = ({ units, scale }: Decimal): string => {
   if (scale === 0) return units.toString();
   const digits = units.toString().padStart(scale + 1, '0');
   return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
+
+/** Converts to minor units of a currency with these decimals, rounded up. */
+export const toMinorRoundedUp = (value: Decimal, decimals: number): bigint =>
+  value.scale <= decimals ? widen(value, decimals) : divideUp(value.units, 10n ** BigInt(value.scale - decimals));
+
+/** Parses an amount into minor units of a currency with these decimals. Throws RangeError for more decimals; it never
+ *  rounds. */
+export const toMinor = (text: string, decimals: number): bigint => {
+  const value = parseDecimal(text);
+  if (value.scale > decimals)
+    throw new RangeError(`the currency has ${decimals} decimals, ${JSON.stringify(text)} has ${value.scale}`);
+  return widen(value, decimals);
+};
+
+/** Parses the field `path` of a request into minor units of its currency. Throws `invalid_request` that names the field
+ *  for more decimals than the currency has. */
+export const parseAmount = (
+  text: string,
+  { currency, decimals, path = 'amount' }: { currency: Currency; decimals: number; path?: string },
+): bigint => {
+  const { scale } = parseDecimal(text);
+  if (scale > decimals)
+    throw invalidRequest([
+      { path, message: `${currency} has ${decimals} decimals, ${JSON.stringify(text)} has ${scale}` },
+    ]);
+  return toMinor(text, decimals);
+};
+
+/** Parses the field `amount` of a request into minor units of its currency. Throws `invalid_request` that names the
+ *  field for zero and for more decimals than the currency has. */
+export const parsePositiveAmount = (
+  { amount, currency }: { amount: string; currency: Currency },
+  decimals: number,
+): bigint => {
+  const minor = parseAmount(amount, { currency, decimals });
+  if (minor === 0n) throw invalidRequest([{ path: 'amount', message: 'must be positive' }]);
+  return minor;
+};
+
+/** Formats minor units of a currency with these decimals as the API shows them, with all decimals. */
+export const fromMinor = (minor: bigint, decimals: number): string => formatDecimal({ units: minor, scale: decimals });
 
 /** Units on a chain that pay `minor` units of a currency with `scale` decimals, where the asset has `decimals`: BNB
  *  chain's USDC has 18 decimals, and USDC amounts have 6. Exact unless the asset has fewer decimals than the currency;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from './ids.ts';
 import { toMinor } from './money.ts';
+import { decimalsOf } from './currencies.ts';
 import type { OfferedPayment } from './offered-payment.ts';
 import { Payment } from './resources/payment.ts';
 
@@ -34,8 +35,8 @@ export const offeredPayment = ({
   ...(payment.asset && { asset: payment.asset }),
   ...(payment.asset_label && { assetLabel: payment.asset_label }),
   ...(payment.credited === false && { credited: false }),
-  amountMinor: String(toMinor(payment.paid_amount, payment.currency)),
-  feeMinor: String(toMinor(payment.fee_amount, payment.currency)),
+  amountMinor: String(toMinor(payment.paid_amount, decimalsOf(payment.currency))),
+  feeMinor: String(toMinor(payment.fee_amount, decimalsOf(payment.currency))),
   txHash: payment.tx_hash,
   confirmations: payment.confirmations,
   ...(payment.block && { block: payment.block }),

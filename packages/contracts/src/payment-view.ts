@@ -1,6 +1,6 @@
 import { type Rendered, withoutUndefined } from './carried-fields.ts';
-import type { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { fromMinor } from './money.ts';
+import { decimalsOf, type PaymentCurrency, type PaymentRail } from './currencies.ts';
 import type { Metadata } from './resources/metadata.ts';
 import type { BlockRef, OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
 
@@ -100,7 +100,7 @@ export const laterOf = (one: string, other: string): string => (one > other ? on
 
 /** The Payment resource. It is the same on its own and inside its order. */
 export const paymentView = (payment: PaymentState): Payment => {
-  const amount = (minor: bigint) => fromMinor(minor, payment.currency);
+  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(payment.currency));
   const { applied, unapplied } = paymentBreakdown(payment);
   const view: Rendered<Payment, object> = {
     id: payment.paymentId,

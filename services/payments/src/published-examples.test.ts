@@ -1,4 +1,4 @@
-import { type DomainMessage, exampleMessage, fromMinor } from '@cpg/contracts';
+import { decimalsOf, type DomainMessage, exampleMessage, fromMinor } from '@cpg/contracts';
 import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
 
 // The examples of messages are in the published documents, and test deliveries of webhooks carry their resources. Both
@@ -42,7 +42,7 @@ const create = (capabilities: object = {}) => {
 const report = (more: object = {}, at = SEEN) => {
   both.stopClockAt(at);
   const { providerId, rail, currency, asset, amountMinor, txHash, block, confirmations, seenAt } = received;
-  const amount = fromMinor(BigInt(amountMinor), currency);
+  const amount = fromMinor(BigInt(amountMinor), decimalsOf(currency));
   const money = { rail, provider_id: providerId, amount, currency, asset, tx_hash: txHash, seen_at: seenAt };
   const body = { order_id: orderId, ...money, block, confirmations, confirmed: false, ...more };
   return succeed(both.payments('POST', '/payments', body));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Order, type Payment, toMinor } from '@cpg/contracts';
+import { decimalsOf, type Order, type Payment, toMinor } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type Answer, refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
@@ -59,7 +59,7 @@ const applied = sumOf((payment) => payment.applied_amount);
 
 function sumOf(amount: (payment: Payment) => string | undefined) {
   return ({ payments, currency }: Order): bigint =>
-    payments.reduce((sum, payment) => sum + toMinor(amount(payment) ?? '0', currency), 0n);
+    payments.reduce((sum, payment) => sum + toMinor(amount(payment) ?? '0', decimalsOf(currency)), 0n);
 }
 
 const count = ({ payments }: Order, status: Payment['status'], reason?: Payment['orphan_reason']): number =>

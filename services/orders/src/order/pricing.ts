@@ -1,10 +1,11 @@
 import {
+  decimalsOf,
   add,
   type AppError,
   type Decimal,
   divideHalfEven,
   divideUp,
-  formatUnits,
+  formatDecimal,
   invalidRequest,
   type Item,
   type ItemCurrency,
@@ -30,9 +31,10 @@ export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
 export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency, stepMinor = 1n): bigint => {
   const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
   const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
-  const minor = roundedUp(toMinorRoundedUp(total, currency), stepMinor);
+  const minor = roundedUp(toMinorRoundedUp(total, decimalsOf(currency)), stepMinor);
   if (minor === 0n) throw refused('the total of the order must be positive');
-  if (minor > maxMinor(currency)) throw refused('the total of the order has more than 18 digits before the point');
+  if (minor > maxMinor(decimalsOf(currency)))
+    throw refused('the total of the order has more than 18 digits before the point');
   return minor;
 };
 
@@ -57,7 +59,7 @@ export const crossRate = (base: Decimal, quote: Decimal): string => {
   const denominator = quote.units * 10n ** BigInt(base.scale);
   const units = divideHalfEven(numerator, denominator);
   if (units === 0n) throw new RangeError('the rate has no non-zero digit within 18 decimals');
-  return formatUnits(units, RATE_DECIMALS)
+  return formatDecimal({ units, scale: RATE_DECIMALS })
     .replace(/(?<!0)0+$/, '')
     .replace(/\.$/, '');
 };

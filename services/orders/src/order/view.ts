@@ -1,5 +1,6 @@
 import { paymentUri } from '@cpg/assets';
 import {
+  decimalsOf,
   type AssignedInstruction,
   type DepositInstruction,
   fromMinor,
@@ -51,10 +52,10 @@ const viewOf = (order: ExistingOrder): OrderResource => {
     payments: order.payments.map(paymentView),
     status: order.status,
     status_reason: order.statusReason,
-    total_amount: fromMinor(order.totalMinor, order.currency),
-    remaining_amount: fromMinor(remainingMinor(order), order.currency),
-    shortfall_amount: shortfall > 0n ? fromMinor(shortfall, order.currency) : undefined,
-    due_back_amount: dueBack > 0n ? fromMinor(dueBack, order.currency) : undefined,
+    total_amount: fromMinor(order.totalMinor, decimalsOf(order.currency)),
+    remaining_amount: fromMinor(remainingMinor(order), decimalsOf(order.currency)),
+    shortfall_amount: shortfall > 0n ? fromMinor(shortfall, decimalsOf(order.currency)) : undefined,
+    due_back_amount: dueBack > 0n ? fromMinor(dueBack, decimalsOf(order.currency)) : undefined,
     underpayment_tolerance_percent: order.toleranceBps > 0 ? order.toleranceBps / 100 : undefined,
     currency: order.currency,
     rates: order.rates,
@@ -70,7 +71,7 @@ const viewOf = (order: ExistingOrder): OrderResource => {
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
   const missing = missingMinor(order);
-  const amount = fromMinor(missing, order.currency);
+  const amount = fromMinor(missing, decimalsOf(order.currency));
   const expires_at = dueAt(order);
   if (instruction.rail === 'gateway_pay') {
     const { rail, currency, provider, paymentReference: payment_reference, paymentUrl, qrContent } = instruction;
@@ -101,7 +102,9 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     decimals,
     ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
-    ...(smallestPayableMinor && { smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), currency) }),
+    ...(smallestPayableMinor && {
+      smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), decimalsOf(currency)),
+    }),
     expires_at,
   };
 };

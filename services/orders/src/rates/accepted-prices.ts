@@ -1,4 +1,4 @@
-import { type Decimal, formatUnits, parseDecimal } from '@cpg/contracts';
+import { type Decimal, formatDecimal, parseDecimal } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { Priced } from './sources/source.ts';
 
@@ -33,7 +33,7 @@ export const acceptedPrices = (db: Queryable): AcceptedPrices => ({
       [
         column(({ currency }) => currency),
         column(({ source }) => source),
-        column(({ usd: { units, scale } }) => formatUnits(units, scale)),
+        column(({ usd }) => formatDecimal(usd)),
         column(({ at }) => at),
       ],
     );

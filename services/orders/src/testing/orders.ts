@@ -1,4 +1,4 @@
-import { fromMinor, type OfferedPayment, type OfferPaymentCall, type OrderEvent } from '@cpg/contracts';
+import { decimalsOf, fromMinor, type OfferedPayment, type OfferPaymentCall, type OrderEvent } from '@cpg/contracts';
 import type { CreateOrder, OrderCommand } from '../order/command.ts';
 
 export const NOON = new Date('2026-01-31T12:00:00.000Z');
@@ -97,7 +97,7 @@ export const payment = (n: number, amountMinor: bigint, changes: Partial<Offered
 
 /** The call by which payments offers that payment to its order. */
 export const offerCall = (payment: OfferedPayment, confirmed: boolean): OfferPaymentCall => {
-  const amount = (minor: bigint) => fromMinor(minor, payment.currency);
+  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(payment.currency));
   return {
     payment: {
       id: payment.paymentId,

@@ -1,5 +1,6 @@
 import { type Asset, type AssetTable, type ConfirmationTier, settingsOf } from '@cpg/assets';
 import {
+  decimalsOf,
   ACCOUNT_STREAM_PREFIX,
   Amount,
   type AppError,
@@ -7,8 +8,8 @@ import {
   type DepositSettingsView,
   fromMinor,
   invalidRequest,
+  parseAmount,
   toleranceBpsOf,
-  toMinor,
 } from '@cpg/contracts';
 import { isKnownStream } from '@cpg/event-sourcing';
 import type { CallContext, Logger } from '@cpg/platform';
@@ -99,7 +100,7 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
           currency,
           network: network.name,
           owner,
-          from: fromMinor(from, currency),
+          from: fromMinor(from, decimalsOf(currency)),
           confirmations,
         }));
       return [...rows('platform', applying), ...rows('merchant', ofMerchant)];
@@ -141,11 +142,7 @@ const assetNamed = (table: AssetTable, id: string): Asset => {
 const minorOf = (amount: string, { currency }: Asset): bigint => {
   const { success, error } = Amount.safeParse(amount);
   if (!success) throw invalid('from', error.issues[0]!.message);
-  try {
-    return toMinor(amount, currency);
-  } catch (cause) {
-    throw invalid('from', (cause as Error).message);
-  }
+  return parseAmount(amount, { currency, decimals: decimalsOf(currency), path: 'from' });
 };
 
 const invalid = (path: string, message: string): AppError => invalidRequest([{ path, message }]);

@@ -2,6 +2,7 @@ import {
   AppError,
   type ConfirmationCall,
   type FailureCall,
+  decimalsOf,
   parsePositiveAmount,
   paymentView,
   type RefundCall,
@@ -72,7 +73,8 @@ export const paymentChanges = ({
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
       const { merchantId, currency } = await commands.find(paymentId);
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
-      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency });
+      const amountMinor =
+        amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimalsOf(currency));
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },

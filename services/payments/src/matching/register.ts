@@ -1,4 +1,5 @@
 import {
+  decimalsOf,
   type ErrorCode,
   isAppError,
   OrderId,
@@ -55,7 +56,7 @@ export const registerPayments = ({
     options: Pick<HandleOptions, 'beforeAppend'>,
   ): Promise<ExistingPayment> => {
     const { address, currency, confirmed, metadata } = call;
-    const amountMinor = parsePositiveAmount(call);
+    const amountMinor = parsePositiveAmount(call, decimalsOf(currency));
     const { orderId, merchantId, rail } = await ownerOf(call);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Network } from '@cpg/assets';
 import {
+  decimalsOf,
   AppError,
   chainOf,
   derivedId,
@@ -159,7 +160,7 @@ const resolve = async (
   const { state, events } = await handler.handle(paymentId, resolution, newContext('service:admin'));
   const { amountMinor, currency } = state as ExistingPayment;
   const was = events.length > 0 ? 'was' : 'was already';
-  print(`${paymentId}: ${fromMinor(amountMinor, currency)} ${currency} ${was} ${doneBy(resolution)}`);
+  print(`${paymentId}: ${fromMinor(amountMinor, decimalsOf(currency))} ${currency} ${was} ${doneBy(resolution)}`);
   return 0;
 };
 

@@ -55,7 +55,7 @@ export const feeOf = (schedule: FeeSchedule, { merchantId, rail, currency, amoun
   const rule = schedule.merchants[merchantId]?.[rail] ?? schedule.rails[rail];
   const minor = (amounts: FeeRule['fixed']) => {
     const amount = amounts?.[currency];
-    return amount === undefined ? undefined : toMinor(amount, currency);
+    return amount === undefined ? undefined : toMinor(amount, decimalsOf(currency));
   };
   const percentage = divideHalfEven(amountMinor * BigInt(rule.percent_bps), 10_000n);
   const atLeast = larger(percentage + (minor(rule.fixed) ?? 0n), minor(rule.min) ?? 0n);

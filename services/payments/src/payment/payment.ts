@@ -1,4 +1,4 @@
-import { AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
+import { decimalsOf, AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
 import { type Decider, fold } from '@cpg/event-sourcing/decider';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
@@ -100,7 +100,7 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
     ...(command.currency === currency ? [] : [`currency (${currency})`]),
     ...(command.amountMinor === amountMinor || command.currency !== currency
       ? []
-      : [`amount (${fromMinor(amountMinor, currency)})`]),
+      : [`amount (${fromMinor(amountMinor, decimalsOf(currency))})`]),
   ];
 };
 

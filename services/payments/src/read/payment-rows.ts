@@ -1,4 +1,4 @@
-import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
+import { decimalsOf, fromMinor, paymentView, type Refund } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -82,7 +82,7 @@ const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency }: Existi
     merchant_id: merchantId,
     payment_id: paymentId,
     order_id: orderId,
-    amount: fromMinor(amountMinor, currency),
+    amount: fromMinor(amountMinor, decimalsOf(currency)),
     currency,
     ...(reason !== undefined && { reason }),
     created_at: at,

@@ -1,4 +1,11 @@
-import { fromMinor, type OfferedPayment, type Order, type Payment, type PaymentOutcome } from '@cpg/contracts';
+import {
+  decimalsOf,
+  fromMinor,
+  type OfferedPayment,
+  type Order,
+  type Payment,
+  type PaymentOutcome,
+} from '@cpg/contracts';
 
 /** The decision on a payment that is offered for the first time. */
 export type Decide = (payment: OfferedPayment, confirmed: boolean) => PaymentOutcome;
@@ -38,7 +45,7 @@ const paymentView = (
   outcome: PaymentOutcome,
   order: { id: string; merchantId: string },
 ): Payment => {
-  const amount = (minor: string) => fromMinor(BigInt(minor), payment.currency);
+  const amount = (minor: string) => fromMinor(BigInt(minor), decimalsOf(payment.currency));
   return {
     id: payment.paymentId,
     merchant_id: order.merchantId,

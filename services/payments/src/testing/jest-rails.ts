@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readAssets } from '@cpg/assets';
 import {
+  decimalsOf,
   ACCOUNT_STREAM_PREFIX,
   DerivationIndexesReserved,
   type PaymentCurrency,
@@ -132,7 +133,7 @@ export const instructionsOf = async (
   orderId: string,
   currency: PaymentCurrency = 'ETH',
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
-  { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', currency)) } = {},
+  { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', decimalsOf(currency))) } = {},
 ) => {
   const call = { order_id: orderId, merchant_id: merchantId, currency, rails, amount_minor: amountMinor };
   return (await assign(call)).instructions;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  decimalsOf,
   fromMinor,
   type Order,
   OrderEvent,
@@ -66,7 +67,7 @@ export const ledgerFromEvents = (events: readonly OrderEvent[]): Ledger => {
 
   const countedMinor = [...payments.values()].reduce((sum, payment) => sum + payment.countedMinor, 0n);
   const remainingMinor = totalMinor > countedMinor ? totalMinor - countedMinor : 0n;
-  const amount = (minor: bigint) => fromMinor(minor, created.data.currency);
+  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(created.data.currency));
   return {
     status,
     total_amount: amount(totalMinor),
@@ -89,7 +90,7 @@ export const ledgerFromApi = ({ status, total_amount, remaining_amount, currency
   payments: payments.map((payment) => ({
     id: payment.id,
     status: payment.status,
-    applied: payment.applied_amount ?? fromMinor(0n, currency),
+    applied: payment.applied_amount ?? fromMinor(0n, decimalsOf(currency)),
   })),
 });
 

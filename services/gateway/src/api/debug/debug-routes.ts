@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AppError, OrderId, parsePositiveAmount, PaymentId, WebhookId } from '@cpg/contracts';
+import { AppError, decimalsOf, OrderId, parsePositiveAmount, PaymentId, WebhookId } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -54,7 +54,7 @@ const debugPaymentRoutes: FastifyPluginAsyncZod<{
 
   app.post('/register-payment', { schema: schemas.registerPayment }, async (request, reply) => {
     const { order_id, payment_rail: rail, outcome = 'confirmed' } = request.body;
-    parsePositiveAmount(request.body);
+    parsePositiveAmount(request.body, decimalsOf(request.body.currency));
     const { rails } = await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
     if (rails.length > 0 && !rails.includes(rail))
       throw new AppError(

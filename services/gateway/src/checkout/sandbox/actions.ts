@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { fromMinor, isAppError, MAX_ADVANCE_MINUTES, type Order, type Payment, toMinor } from '@cpg/contracts';
+import {
+  decimalsOf,
+  fromMinor,
+  isAppError,
+  MAX_ADVANCE_MINUTES,
+  type Order,
+  type Payment,
+  toMinor,
+} from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
 import type { OrdersClient } from '../../api/orders/orders-client.ts';
 import type { PaymentsClient } from '../../api/payments/payments-client.ts';
@@ -46,7 +54,7 @@ export const runSandboxAction = async (
         order_id: order.id,
         rail: order.deposit_instructions[0]?.rail ?? 'gateway_pay',
         provider_id: `debug_${randomBytes(16).toString('hex')}`,
-        amount: fromMinor(minor, order.currency),
+        amount: fromMinor(minor, decimalsOf(order.currency)),
         currency: order.currency,
         confirmed,
       },
@@ -54,7 +62,7 @@ export const runSandboxAction = async (
     );
   const advance = (minutes: number) =>
     orders.advanceTime(order.id, { minutes: Math.min(minutes, MAX_ADVANCE_MINUTES) }, context);
-  const remaining = toMinor(order.remaining_amount, order.currency);
+  const remaining = toMinor(order.remaining_amount, decimalsOf(order.currency));
   if (!possibleActions(order).includes(action)) return;
   try {
     if (action === 'pay-all') await pay(remaining);

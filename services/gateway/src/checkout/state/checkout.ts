@@ -1,9 +1,10 @@
 import {
+  decimalsOf,
   type Checkout,
   type CheckoutLine,
   type CheckoutPaymentState,
   type CheckoutState,
-  formatUnits,
+  formatDecimal,
   fromMinor,
   type Item,
   type Modifier,
@@ -32,7 +33,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const { reference, order, page, settings } = shown;
   const { currency, capabilities } = order;
   const payments = payerPayments(order, page.deposits, shown.depths);
-  const minor = (value: string) => toMinor(value, currency);
+  const minor = (value: string) => toMinor(value, decimalsOf(currency));
   const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
   const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
   const own = payerPayments({ payments: counting }, page.deposits, shown.depths);
@@ -44,7 +45,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
   const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
-  const amount = (value: bigint) => fromMinor(value, currency);
+  const amount = (value: bigint) => fromMinor(value, decimalsOf(currency));
   const renewedAt = renewalOf(order);
   return {
     reference,
@@ -142,8 +143,8 @@ const renewalOf = ({ rates, created_at = '', currency }: Order): string | null =
 const lineOf = (item: Item): CheckoutLine => ({ ...priced(item), modifiers: (item.modifiers ?? []).map(priced) });
 
 const priced = ({ name, quantity, unit_price, currency }: Modifier) => {
-  const { units, scale } = multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
-  return { name, quantity, unit_price, price: formatUnits(units, scale), currency };
+  const price = formatDecimal(multiply(parseDecimal(String(quantity)), parseDecimal(unit_price)));
+  return { name, quantity, unit_price, price, currency };
 };
 
 /** A URL of the merchant with `order_id` and `status`; undefined unless it is http or https. */

@@ -1,5 +1,5 @@
 import { chainFacts, paymentUri, tokenContract } from '@cpg/assets';
-import { fromMinor, type PageDeposit, type PaymentCurrency, toUnits, type WayToPay } from '@cpg/contracts';
+import { decimalsOf, fromMinor, type PageDeposit, type PaymentCurrency, toUnits, type WayToPay } from '@cpg/contracts';
 
 /** One way per network, with the rail that the merchant named first. */
 export const waysToPay = (
@@ -14,7 +14,7 @@ export const waysToPay = (
 const wayOf = (deposit: PageDeposit, currency: PaymentCurrency, remainingMinor: bigint): WayToPay => {
   const { rail, network, chain_id, asset, address, decimals, currency_decimals, required_confirmations } = deposit;
   const units = toUnits(remainingMinor, { scale: currency_decimals, decimals });
-  const amount = fromMinor(remainingMinor, currency);
+  const amount = fromMinor(remainingMinor, decimalsOf(currency));
   const { title, isTestnet, secondsPerBlock } = chainFacts(chain_id, network);
   return {
     rail,

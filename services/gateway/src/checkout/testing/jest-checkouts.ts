@@ -1,4 +1,4 @@
-import { exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
+import { decimalsOf, exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
 import type { ShownOrder } from '../state/checkout.ts';
 import type { Depth } from '../state/payer-payments.ts';
 
@@ -67,9 +67,9 @@ const missingOf = ({ remaining_amount, currency, payments }: Order, deposits: re
       payment.credited !== false &&
       deposits.some(({ chain_id }) => provider_id.startsWith(`${chain_id}/`)),
   );
-  const sum = pending.reduce((total, { paid_amount }) => total + toMinor(paid_amount, currency), 0n);
-  const missing = toMinor(remaining_amount, currency) - sum;
-  return fromMinor(missing > 0n ? missing : 0n, currency);
+  const sum = pending.reduce((total, { paid_amount }) => total + toMinor(paid_amount, decimalsOf(currency)), 0n);
+  const missing = toMinor(remaining_amount, decimalsOf(currency)) - sum;
+  return fromMinor(missing > 0n ? missing : 0n, decimalsOf(currency));
 };
 
 export const capabilities = (more: Partial<Order['capabilities']>): Order['capabilities'] => ({

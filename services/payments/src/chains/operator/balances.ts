@@ -1,5 +1,5 @@
 import { type Asset, assetsOf } from '@cpg/assets';
-import { formatUnits } from '@cpg/contracts';
+import { formatDecimal } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { receivingPath } from '../../payables/payable.ts';
 
@@ -94,7 +94,7 @@ const recordedAssets = (assets: readonly Asset[]): Asset[] => {
 
 const lineOf = ({ network, address, account, index, asset: id, units, transfers }: Row, assets: readonly Asset[]) => {
   const asset = assets.find((each) => each.id === id);
-  const received = asset ? formatUnits(BigInt(units), asset.decimals) : units;
+  const received = asset ? formatDecimal({ units: BigInt(units), scale: asset.decimals }) : units;
   const path = index === null ? '' : receivingPath(Number(index));
   // Sums by this column must not mix two tokens.
   const currency = asset?.ifSent ? asset.label : asset?.currency;

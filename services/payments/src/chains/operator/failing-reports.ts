@@ -1,5 +1,5 @@
 import type { Asset } from '@cpg/assets';
-import { formatUnits } from '@cpg/contracts';
+import { formatDecimal } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { paymentIdOf } from '../../payment/identity.ts';
 
@@ -48,7 +48,7 @@ export const failingReports = async (db: Queryable, assets: readonly Asset[]): P
 
 const lineOf = (row: Row, assets: readonly Asset[]): string => {
   const asset = assets.find(({ id }) => id === row.asset);
-  const amount = asset ? formatUnits(BigInt(row.units), asset.decimals) : row.units;
+  const amount = asset ? formatDecimal({ units: BigInt(row.units), scale: asset.decimals }) : row.units;
   const [first, last, next] = [row.first_failed_at, row.last_failed_at, row.retry_at].map((at) => at?.toISOString());
   // Earlier versions did not store the reason of a refusal.
   const reason = row.failure ?? 'see the log';

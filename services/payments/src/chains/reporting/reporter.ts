@@ -267,7 +267,7 @@ const callOf = (
     address: transfer.address,
     rail: 'crypto_deposit',
     provider_id: providerId,
-    amount: fromMinor(minor, currency),
+    amount: fromMinor(minor, decimalsOf(currency)),
     currency,
     asset: asset.id,
     ...(label && { asset_label: label }),

@@ -1,4 +1,12 @@
-import { AppError, fromMinor, invalidRequest, OWN_PROVIDERS, PaymentCurrency, ProviderPayment } from '@cpg/contracts';
+import {
+  decimalsOf,
+  AppError,
+  fromMinor,
+  invalidRequest,
+  OWN_PROVIDERS,
+  PaymentCurrency,
+  ProviderPayment,
+} from '@cpg/contracts';
 import { Secret, validationDetails } from '@cpg/platform';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -108,7 +116,7 @@ export const httpProvider = ({
       const order = {
         order_id: orderId,
         currency,
-        ...(amountMinor !== undefined && { amount: fromMinor(amountMinor, currency) }),
+        ...(amountMinor !== undefined && { amount: fromMinor(amountMinor, decimalsOf(currency)) }),
         callback_url: `${publicUrl}/v1/providers/${name}/payments`,
       };
       const { payment_reference: reference, payment_url: paymentUrl, qr_content } = await post('/orders', order, Page);
