@@ -32,7 +32,7 @@ export const RecordedAsset = {
   asset: z.string().optional(),
   /** The name that wallets show for it, where it is not the currency. */
   assetLabel: z.string().optional(),
-  /** False for a token that does not count as the currency. True by default. */
+  /** False for a token that counts as the currency only if the order asked for that token. True by default. */
   credited: z.boolean().optional(),
 };
 

@@ -7,7 +7,9 @@ import { PaymentOffer } from '../payment-offer.ts';
 import { type MerchantCreateOrderDto, Order, OrderStatus, type UpdateOrderDto } from '../resources/order.ts';
 import { OrphanReason } from '../resources/payment.ts';
 
-/** What the gateway validated. Orders checks what it records, and nothing before. */
+// Calls that the orders service answers.
+
+/** A value that the gateway has validated. The orders service checks only the values that it records. */
 const validated = <T extends object>() =>
   z.custom<T>((value) => typeof value === 'object' && value !== null, { error: 'is not an object' });
 
@@ -62,7 +64,7 @@ export const OrderSummary = z.object({
 });
 export type OrderSummary = z.infer<typeof OrderSummary>;
 
-/** The sighting that a decision is about, for a payment that the rail has seen more than once. */
+/** Number of the sighting that a decision is about, for a payment that its rail saw more than once: 1 is the first. */
 const Sighting = { sighting: z.int().optional() };
 
 /** The decision of an order on one of its payments. */

@@ -8,8 +8,11 @@ import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
 import { PaymentOutcome } from './orders.ts';
 
-/** `POST /instructions` -> 200 Instructions. Idempotent by order id: the same order gets the same
- *  addresses. */
+// Calls that the payments service answers. A payable is a deposit address or a payment reference: where an order can be
+// paid. Networks are named as in the asset file, like `ethereum`, unless a comment says CAIP.
+
+/** `POST /instructions` -> 200 Instructions. Assigns payables to an order. Idempotent by order id: the same order gets
+ *  the same addresses. */
 export const InstructionsCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,
@@ -20,8 +23,8 @@ export const InstructionsCall = z.object({
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
-/** How long orders may put assigned or leased addresses into an order, by its monotonic clock and counted from before
- *  the call. */
+/** For how long after a call the orders service may record an order with the payables that the call assigned or leased.
+ *  It counts by its monotonic clock, from before it sends the call: so its lease ends before that of payments. */
 export const ADDRESS_LEASE_MS = 10 * 60_000;
 
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
@@ -29,19 +32,20 @@ export type Instructions = z.infer<typeof Instructions>;
 
 const MAX_LEASED = 256;
 
-/** `POST /stock` -> 200 Stock. Leases payables in advance, so that orders can put them into orders
- *  without a call. No other call gets the same ones, unless the lease ended and no order has them.
- *  Not idempotent: what a lost answer leased stays unused until its lease ends. */
+/** `POST /stock` -> 200 Stock. Leases payables in advance, so that the orders service creates orders without a call. No
+ *  other call gets the same payables, unless their lease ended and no order has them. Not idempotent: payables of a
+ *  lost answer stay unused until their lease ends. */
 export const StockCall = z.object({
-  /** How many addresses of each network. */
+  /** How many addresses, by `stockNameOf`: of a network, or of a merchant's account on it. */
   addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
-  /** How many references of each provider. */
+  /** How many payment references of each provider of `gateway_pay`. */
   references: z.int().min(0).max(MAX_LEASED),
 });
 export type StockCall = z.infer<typeof StockCall>;
 
 export const LeasedAddress = z.object({
   address: z.string(),
+  /** BIP32 fingerprint of the account xpub that produced the address, and the path below it. */
   derivation: z.object({ fingerprint: z.string(), path: z.string() }),
 });
 export type LeasedAddress = z.infer<typeof LeasedAddress>;
@@ -56,17 +60,18 @@ export const LeasedReference = z.object({
 export type LeasedReference = z.infer<typeof LeasedReference>;
 
 export const Stock = z.object({
-  /** By network. A network that payments does not have is absent. */
+  /** By the names of the call. A name that payments does not have is absent. */
   addresses: z.record(z.string(), z.array(LeasedAddress)),
-  /** By provider, and all providers. Null if one of them has to register each order. */
+  /** By provider; all providers are present. Null if one of them has to register each order: then no reference can be
+   *  leased in advance. */
   references: z.record(z.string(), z.array(LeasedReference)).nullable(),
 });
 export type Stock = z.infer<typeof Stock>;
 
 /** `GET /availability` -> 200 Availability. What new orders can be paid with now. */
 export const Availability = z.object({
-  /** For how many ms a new order may show addresses on a network, counted from before the call. A network that is
-   *  absent is unavailable: nobody reads it at its tip. */
+  /** By network: for how many ms, counted from before the call, a new order may show addresses on it. A network is
+   *  absent while it is unavailable: no process reads its newest blocks. */
   networks: z.record(z.string(), z.int().positive()),
   /** The currencies that each rail can take on these networks, or through a provider. */
   currencies: z.record(PaymentRail, z.array(PaymentCurrency)),
@@ -77,10 +82,10 @@ export type Availability = z.infer<typeof Availability>;
  *  block. */
 const Confirmations = z.int().nonnegative();
 
-/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its
- *  deposit address. The same (rail, provider id) again is the same payment; with another order,
- *  address, amount or currency it is 409 `payment_conflict`. A failed payment is received again:
- *  the rail saw its money once more. A chain reports each deposit as `crypto_deposit`; it is
+/** `POST /payments` -> 201 RegisteredPayment, also for a repeat. A rail reports a payment that names its order or its
+ *  deposit address. The same (rail, provider id) again is the same payment; with another order, address, amount or
+ *  currency it is 409 `payment_conflict`. A repeat for a failed payment means that the rail saw the money again: the
+ *  status becomes `received`, unless `reinstates` is false. A chain reports each deposit as `crypto_deposit`; it is
  *  recorded as a payment of `gateway_pay` if the address belongs to a payment page. */
 export const RegisterPaymentCall = z
   .object({
@@ -94,10 +99,10 @@ export const RegisterPaymentCall = z
     asset: z.string().min(1).max(256).optional(),
     /** The name that wallets show for it, where it is not the currency. */
     asset_label: z.string().min(1).max(32).optional(),
-    /** False for a token that does not count as the currency. True by default. */
+    /** False for a token that counts as the currency only if the order asked for that token. True by default. */
     credited: z.boolean().optional(),
     confirmed: z.boolean(),
-    /** Whether this report makes a failed payment received again; true by default. */
+    /** Whether this report returns a failed payment to `received`; true by default. */
     reinstates: z.boolean().optional(),
     tx_hash: z.string().min(1).max(256).optional(),
     /** When the rail first saw the money: the time of its block, or of an earlier sighting. By
@@ -122,9 +127,9 @@ export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 export const ConfirmationCall = z.object({ confirmations: Confirmations.optional(), block: BlockRef.optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
-/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed
- *  it after it was applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default
- *  reason is `dropped` or `reorg`. */
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
+ *  applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default reason is `dropped`, or `reorg`
+ *  if the order had applied or orphaned the payment. */
 export const FailureCall = z.object({ failure_reason: z.string().optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
@@ -132,7 +137,7 @@ export type FailureCall = z.infer<typeof FailureCall>;
  *  Idempotent by refund id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing
  *  is left, `refund_too_large` for more than is left, `payment_conflict` for a received or failed
  *  payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
- *  null also while orders is unavailable: orders then receives the refund from Kafka. */
+ *  null also while the orders service is unavailable: it then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
@@ -141,7 +146,8 @@ export const RefundCall = z.object({
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 
-/** A payment after a call, and its order. `order` is null if the payment names no known order. */
+/** A payment after a call, and its order after the payment was offered to it. `order` is null if the payment names no
+ *  known order. */
 export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
 export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 
@@ -150,17 +156,16 @@ export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
-/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is
- *  received, or an orphan that is not refunded, other than those that the order holds. `payment_id`
- *  is null if there is none. */
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. Finds a payment that forbids to delete the order: its
+ *  status is `received` or `orphan`, and it is not in `held_by_order`, the payments that the order itself knows to be
+ *  unsettled. `payment_id` is null if there is none. */
 export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
 export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 
 export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
 
-/** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment
- *  that was made until `at` to one of the addresses: those that a watcher has not read up to then,
- *  and those with a transfer to such an address that is not reported yet. */
+/** `POST /chains/waiting` -> 200 ChainsWaiting. Asked before an order expires: which of these networks may still show a
+ *  payment to one of the addresses that was made at or before `at`. */
 export const ChainsWaitingCall = z.object({
   networks: z.array(z.string()).min(1).max(64),
   addresses: z.array(z.string()).max(256),
@@ -168,14 +173,15 @@ export const ChainsWaitingCall = z.object({
 });
 export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
 
-/** `unreported` has the networks of `waiting_for` that were read: other addresses need not wait for
- *  them. */
+/** `waiting_for` names the networks that were not read up to `at`, and those that were read and have an unreported
+ *  transfer to one of the addresses. `unreported` repeats the latter: orders with other addresses need not wait for
+ *  them. Absent in answers of earlier versions. */
 export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()), unreported: z.array(z.string()).optional() });
 export type ChainsWaiting = z.infer<typeof ChainsWaiting>;
 
-/** `POST /providers/waiting` -> 200 ProvidersWaiting. Asks outside providers for the payments of
- *  references and records them. The answer names the providers that did not show everything: ask
- *  again later. */
+/** `POST /providers/waiting` -> 200 ProvidersWaiting. Asked before an order expires: payments queries outside providers
+ *  for the payments of the references and records them. The answer names the providers that did not show everything:
+ *  ask again later. */
 export const ProvidersWaitingCall = z.object({
   references: z
     .array(z.object({ provider: z.string(), reference: z.string() }))

@@ -3,6 +3,8 @@ import { withExample } from '../example.ts';
 import { EXAMPLE_IDS, Timestamp } from '../ids.ts';
 import { WebhookEventType } from '../resources/webhook.ts';
 
+// Calls that the webhook dispatcher answers.
+
 /** `POST /test-deliveries` -> 201 TestDelivery. */
 export const TestDeliveryCall = z.object({ webhook_id: z.string(), event_type: WebhookEventType });
 export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
