@@ -10,12 +10,12 @@ import {
 import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
 import { z } from 'zod';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
-import { positive, type Priced } from './rates/sources/source.ts';
+import { positive, type PricedCurrency } from './rates/sources/source.ts';
 
 const PRICED = z.union([ItemCurrency, PaymentCurrency]);
 
 const FixedPrices = z.string().transform((text, context) => {
-  const prices = new Map<Priced, Decimal>();
+  const prices = new Map<PricedCurrency, Decimal>();
   for (const entry of text.split(',')) {
     const [name = '', value] = entry.split('=').map((part) => part.trim());
     const currency = PRICED.safeParse(name);
@@ -27,7 +27,7 @@ const FixedPrices = z.string().transform((text, context) => {
 });
 
 const SourcesOf = z.string().transform((text, context) => {
-  const sources = new Map<Priced, string[]>();
+  const sources = new Map<PricedCurrency, string[]>();
   for (const entry of text.split(',')) {
     const [name = '', list = ''] = entry.split('=').map((part) => part.trim());
     const currency = PRICED.safeParse(name).data;

@@ -1,10 +1,10 @@
 import { type Decimal, formatDecimal, parseDecimal } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import type { Priced } from './sources/source.ts';
+import type { PricedCurrency } from './sources/source.ts';
 
 /** The last price of a source that was believed. */
 export interface AcceptedPrice {
-  readonly currency: Priced;
+  readonly currency: PricedCurrency;
   readonly source: string;
   readonly usd: Decimal;
   readonly at: Date;
@@ -18,7 +18,7 @@ export interface AcceptedPrices {
 
 export const acceptedPrices = (db: Queryable): AcceptedPrices => ({
   load: async () => {
-    const { rows } = await db.query<{ currency: Priced; source: string; usd: string; at: Date }>(
+    const { rows } = await db.query<{ currency: PricedCurrency; source: string; usd: string; at: Date }>(
       'select currency, source, usd, at from orders.accepted_prices',
     );
     return rows.map(({ usd, ...row }) => ({ ...row, usd: parseDecimal(usd) }));

@@ -14,7 +14,7 @@ export interface Trust {
   /** The dollars that a stablecoin promises. */
   readonly peg?: Decimal | undefined;
   /** The operator named a single source for the currency. */
-  readonly hasOnlySource: boolean;
+  readonly hasSingleSource: boolean;
 }
 
 /** How far prices of two sources may differ to agree, and a stablecoin may be off its peg. */
@@ -43,7 +43,10 @@ const largestAgreement = <P extends FreshPrice>(fresh: readonly P[]): readonly P
 const isAtOrSlightlyAbove = (usd: Decimal, lowest: Decimal): boolean =>
   isNear(usd, lowest, AGREE_PERCENT) && compare(usd, lowest) >= 0;
 
-const onItsOwn = <P extends FreshPrice>(fresh: readonly P[], { accepted, peg, hasOnlySource }: Trust): readonly P[] => {
+const onItsOwn = <P extends FreshPrice>(
+  fresh: readonly P[],
+  { accepted, peg, hasSingleSource }: Trust,
+): readonly P[] => {
   const steady = fresh.filter(({ source, usd }) => {
     const last = accepted.get(source);
     return last !== undefined && isNear(usd, last, MOVE_PERCENT);
@@ -51,7 +54,7 @@ const onItsOwn = <P extends FreshPrice>(fresh: readonly P[], { accepted, peg, ha
   if (steady.length > 0) return steady.length === 1 ? steady : [];
   return fresh.filter(
     ({ source, usd }) =>
-      fresh.length === 1 && !accepted.has(source) && (hasOnlySource || (peg && isNear(usd, peg, AGREE_PERCENT))),
+      fresh.length === 1 && !accepted.has(source) && (hasSingleSource || (peg && isNear(usd, peg, AGREE_PERCENT))),
   );
 };
 

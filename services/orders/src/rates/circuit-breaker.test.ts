@@ -2,7 +2,7 @@ import { circuitBreaker } from './market.ts';
 
 test('the pause doubles with each failure, and ends with the first success', () => {
   const at = (seconds: number) => seconds * 1_000;
-  const breaker = circuitBreaker({ after: 2, pauseMs: 1_000, maxPauseMs: 3_000 });
+  const breaker = circuitBreaker({ failuresToOpen: 2, pauseMs: 1_000, maxPauseMs: 3_000 });
   breaker.failed(at(0));
   expect(breaker.allows(at(0))).toBe(true);
   breaker.failed(at(0));

@@ -9,7 +9,7 @@ import { coinbase } from './sources/coinbase.ts';
 import { ecb } from './sources/ecb.ts';
 import { kraken } from './sources/kraken.ts';
 import { parseMaxAge, publicSources } from './sources/public.ts';
-import type { Priced, RateSource } from './sources/source.ts';
+import type { PricedCurrency, RateSource } from './sources/source.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const NOW = new Date('2026-11-21T05:21:00.000Z');
@@ -37,11 +37,11 @@ const market = (
   changes: {
     sources?: RateSource[];
     bodies?: Record<string, string>;
-    fixed?: Map<Priced, ReturnType<typeof parseDecimal>>;
+    fixed?: Map<PricedCurrency, ReturnType<typeof parseDecimal>>;
     now?: () => Date;
     nowMs?: () => number;
     answeredAt?: Date;
-    sourcesOf?: Map<Priced, string[]>;
+    sourcesOf?: Map<PricedCurrency, string[]>;
     accepted?: AcceptedPrice[];
   } = {},
 ) => {
@@ -67,7 +67,7 @@ const market = (
   return { ...provider, asked, warnings, stored };
 };
 
-const source = (name: string, usd: string, at = NOW, currency: Priced = 'BTC'): RateSource => ({
+const source = (name: string, usd: string, at = NOW, currency: PricedCurrency = 'BTC'): RateSource => ({
   name,
   currencies: [currency],
   maxAgeMs: 300_000,
@@ -144,7 +144,7 @@ describe('a price of BTC', () => {
   const quoteOf = async (
     prices: readonly string[],
     accepted: AcceptedPrice[] = [],
-    sourcesOf?: Map<Priced, string[]>,
+    sourcesOf?: Map<PricedCurrency, string[]>,
   ) => {
     const sources = prices.map((usd, n) => source('abcd'[n]!, usd));
     const rates = market({ sources, bodies: bodiesOf(sources), accepted, ...(sourcesOf && { sourcesOf }) });
@@ -177,7 +177,7 @@ describe('a price of BTC', () => {
   });
 
   test('is believed at first of the only source that the operator named, and then near it', async () => {
-    const only = new Map<Priced, string[]>([['BTC', ['a']]]);
+    const only = new Map<PricedCurrency, string[]>([['BTC', ['a']]]);
     expect(await quoteOf(['100', '500'], [], only)).toMatchObject({ rate: '100', source: 'a' });
     expect(await quoteOf(['100000'], [acceptedOf('a', '100')], only)).toBe(refused);
   });

@@ -5,17 +5,17 @@ import { crossRate } from '../order/pricing.ts';
 import type { AcceptedPrice, AcceptedPrices } from './accepted-prices.ts';
 import { believed, type FreshPrice, median } from './agreement.ts';
 import type { RateProvider } from './rates.ts';
-import { HOUR_MS, type Price, type Priced, type RateSource, type Read } from './sources/source.ts';
+import { HOUR_MS, type Price, type PricedCurrency, type RateSource, type ReadUrl } from './sources/source.ts';
 
 export interface MarketOptions {
   readonly sources: readonly RateSource[];
   /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at
    *  one dollar. */
-  readonly fixed: ReadonlyMap<Priced, Decimal>;
-  /** The names of the sources of a currency, set by the operator. By default all that price it. */
-  readonly sourcesOf?: ReadonlyMap<Priced, readonly string[]>;
+  readonly fixed: ReadonlyMap<PricedCurrency, Decimal>;
+  /** The names of the sources of a currency, set by the operator. By default all sources that price it. */
+  readonly sourcesOf?: ReadonlyMap<PricedCurrency, readonly string[]>;
   readonly accepted: AcceptedPrices;
-  readonly read: Read;
+  readonly read: ReadUrl;
   readonly now: () => Date;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
@@ -33,40 +33,42 @@ const MAX_CLOCK_SKEW_MS = 60_000;
 /** How long the next price of a source is compared with its last believed one. */
 const ACCEPTED_FOR_MS = 24 * HOUR_MS;
 
-const NO_SETTING: ReadonlyMap<Priced, readonly string[]> = new Map();
 const ONE_DOLLAR = parseDecimal('1');
-const PEGS: ReadonlyMap<Priced, Decimal> = new Map([
+/** The dollars that stablecoins promise. A peg fixes no price: it lets a source be believed that is alone. */
+const PEGS: ReadonlyMap<PricedCurrency, Decimal> = new Map([
   ['USDT', ONE_DOLLAR],
   ['USDC', ONE_DOLLAR],
   ['USDG', ONE_DOLLAR],
 ]);
 
 /** Market rates, computed through the US dollar. The dollar price of a currency is the median of the fresh prices that
- *  can be believed: see `believed`. Daily sources only check the others where another source has a price. Sources are
- *  read in the background, independently; a circuit breaker pauses a source that keeps failing. */
+ *  can be believed: see `believed`. The price of a daily source checks other prices, and counts only where there is no
+ *  other. Sources are read in the background, independently; a circuit breaker pauses a source that keeps failing. */
 export const marketRates = (
   options: MarketOptions,
 ): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
-  const { sources, fixed, sourcesOf = NO_SETTING, accepted, now, log, everyMs = REFRESH_INTERVAL_MS } = options;
-  const namesOf = (currency: Priced): readonly string[] =>
+  const { sources, fixed, accepted, now, log, everyMs = REFRESH_INTERVAL_MS } = options;
+  const sourcesOf = options.sourcesOf ?? new Map<PricedCurrency, readonly string[]>();
+  const sourceNamesOf = (currency: PricedCurrency): readonly string[] =>
     sourcesOf.get(currency) ?? sources.filter((each) => each.currencies.includes(currency)).map(({ name }) => name);
-  const currenciesOf = ({ name, currencies }: RateSource): Priced[] =>
-    currencies.filter((currency) => !fixed.has(currency) && namesOf(currency).includes(name));
+  const currenciesOf = ({ name, currencies }: RateSource): PricedCurrency[] =>
+    currencies.filter((currency) => !fixed.has(currency) && sourceNamesOf(currency).includes(name));
   const { readings, refresh: readAll } = readSources({ ...options, currenciesOf });
-  /** By currency, then by source. */
+  /** By currency, then by source. Null until they are loaded: a source that is alone is then believed only at a peg, or
+   *  if the operator named no other. */
   let lastAccepted: LastAccepted | null = null;
 
-  const pricesOf = (currency: Priced, at: Date): readonly QuotedPrice[] =>
+  const pricesOf = (currency: PricedCurrency, at: Date): readonly QuotedPrice[] =>
     believed(freshPrices(readings, currency, at), {
       accepted: recentPrices(lastAccepted?.get(currency), at),
       peg: PEGS.get(currency),
-      hasOnlySource: sourcesOf.get(currency)?.length === 1,
+      hasSingleSource: sourcesOf.get(currency)?.length === 1,
     });
 
-  const valueOf = (currency: Priced, at: Date): DollarValue => {
-    if (currency === 'USD') return { usd: ONE_DOLLAR, names: [], quotedAt: at };
+  const valueOf = (currency: PricedCurrency, at: Date): DollarValue => {
+    if (currency === 'USD') return { usd: ONE_DOLLAR, sourceNames: [], quotedAt: at };
     const fixedPrice = fixed.get(currency);
-    if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
+    if (fixedPrice) return { usd: fixedPrice, sourceNames: ['fixed'], quotedAt: at };
     const prices = pricesOf(currency, at);
     if (prices.length === 0)
       throw new AppError('rate_unavailable', `no fresh rate for ${currency} can be believed now: try again`);
@@ -90,7 +92,7 @@ export const marketRates = (
       lastAccepted ??= bySource(await accepted.load());
       await accept();
     } catch (error) {
-      log.warn({ err: error }, 'the accepted prices could not be stored, retrying');
+      log.warn({ err: error }, 'the accepted prices could not be loaded or stored, retrying');
     }
   };
 
@@ -98,11 +100,12 @@ export const marketRates = (
     refresh,
     start: () => repeatedly(refresh, everyMs),
     quote: async (base, currency, at) => {
-      const [from, to] = [valueOf(base, at), valueOf(currency, at)];
+      const [ofBase, ofCurrency] = [valueOf(base, at), valueOf(currency, at)];
       return {
-        rate: crossRate(from.usd, to.usd),
-        source: [...new Set([...from.names, ...to.names])].sort().join('+') || 'identity',
-        quotedAt: from.quotedAt < to.quotedAt ? from.quotedAt : to.quotedAt,
+        // Units of `currency` for one unit of `base`.
+        rate: crossRate(ofBase.usd, ofCurrency.usd),
+        source: [...new Set([...ofBase.sourceNames, ...ofCurrency.sourceNames])].sort().join('+') || 'identity',
+        quotedAt: ofBase.quotedAt < ofCurrency.quotedAt ? ofBase.quotedAt : ofCurrency.quotedAt,
       };
     },
   };
@@ -111,19 +114,19 @@ export const marketRates = (
 /** The price of a currency in US dollars, and the sources that it comes from. */
 interface DollarValue {
   readonly usd: Decimal;
-  readonly names: readonly string[];
+  readonly sourceNames: readonly string[];
   readonly quotedAt: Date;
 }
 
 const medianValue = (prices: readonly QuotedPrice[], at: Date): DollarValue => ({
   usd: median(prices.map(({ usd }) => usd)),
-  names: prices.map(({ source }) => source),
+  sourceNames: prices.map(({ source }) => source),
   quotedAt: new Date(Math.min(at.getTime(), ...prices.map((price) => price.at.getTime()))),
 });
 
 const freshPrices = (
   readings: ReadonlyMap<RateSource, readonly Price[]>,
-  currency: Priced,
+  currency: PricedCurrency,
   at: Date,
 ): readonly QuotedPrice[] =>
   [...readings].flatMap(([source, prices]) =>
@@ -149,11 +152,11 @@ const repeatedly = (refresh: () => Promise<void>, everyMs: number): { stop: () =
   };
 };
 
-type LastAccepted = ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>>;
+type LastAccepted = ReadonlyMap<PricedCurrency, ReadonlyMap<string, AcceptedPrice>>;
 
 /** The last accepted price of each source, by currency. */
 const bySource = (prices: readonly AcceptedPrice[]): LastAccepted => {
-  const byCurrency = new Map<Priced, Map<string, AcceptedPrice>>();
+  const byCurrency = new Map<PricedCurrency, Map<string, AcceptedPrice>>();
   for (const price of prices) {
     const ofCurrency = byCurrency.get(price.currency) ?? new Map<string, AcceptedPrice>();
     byCurrency.set(price.currency, ofCurrency.set(price.source, price));
@@ -169,12 +172,19 @@ const recentPrices = (last: ReadonlyMap<string, AcceptedPrice> = new Map(), at: 
       .map(([source, { usd }]) => [source, usd]),
   );
 
-type ReadOptions = Pick<MarketOptions, 'sources' | 'read' | 'now' | 'nowMs' | 'log'> & {
-  readonly currenciesOf: (source: RateSource) => readonly Priced[];
+type SourceReaderOptions = Pick<MarketOptions, 'sources' | 'read' | 'now' | 'nowMs' | 'log'> & {
+  readonly currenciesOf: (source: RateSource) => readonly PricedCurrency[];
 };
 
 /** Keeps the latest prices of each source. `refresh` reads all sources once and never rejects. */
-const readSources = ({ sources, currenciesOf, read, now, nowMs = () => performance.now(), log }: ReadOptions) => {
+const readSources = ({
+  sources,
+  currenciesOf,
+  read,
+  now,
+  nowMs = () => performance.now(),
+  log,
+}: SourceReaderOptions) => {
   const readings = new Map<RateSource, readonly Price[]>();
   const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
   const stale = new Set<RateSource>();
@@ -213,7 +223,8 @@ const isFresh = (price: Price, { maxAgeMs }: RateSource, at: Date): boolean => {
 };
 
 /** A circuit breaker. It is closed while calls succeed, and open for a pause after too many failures in a row. After
- *  the pause it is half-open: one call is allowed, which closes it or opens it again. Times are of a monotonic clock. */
+ *  the pause it is half-open: calls are allowed, and the first that ends closes it or opens it again. Callers make one
+ *  call at a time. Times are of a monotonic clock. */
 export interface CircuitBreaker {
   /** False while it is open. */
   readonly allows: (nowMs: number) => boolean;
@@ -221,8 +232,9 @@ export interface CircuitBreaker {
   readonly failed: (nowMs: number) => void;
 }
 
-/** Opens after `after` failures in a row, for `pauseMs`; each further failure doubles the pause, up to `maxPauseMs`. */
-export const circuitBreaker = ({ after = 3, pauseMs = 15_000, maxPauseMs = 60_000 } = {}): CircuitBreaker => {
+/** Opens for `pauseMs` after `failuresToOpen` failures in a row; each further failure doubles the pause, up to
+ *  `maxPauseMs`. */
+export const circuitBreaker = ({ failuresToOpen = 3, pauseMs = 15_000, maxPauseMs = 60_000 } = {}): CircuitBreaker => {
   let failures = 0;
   let openUntilMs = -Infinity;
   return {
@@ -233,7 +245,8 @@ export const circuitBreaker = ({ after = 3, pauseMs = 15_000, maxPauseMs = 60_00
     },
     failed: (nowMs) => {
       failures += 1;
-      if (failures >= after) openUntilMs = nowMs + Math.min(maxPauseMs, pauseMs * 2 ** (failures - after));
+      if (failures >= failuresToOpen)
+        openUntilMs = nowMs + Math.min(maxPauseMs, pauseMs * 2 ** (failures - failuresToOpen));
     },
   };
 };

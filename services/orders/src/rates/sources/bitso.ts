@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { invert, MINUTE_MS, positive, type Priced, type RateSource } from './source.ts';
+import { invert, MINUTE_MS, positive, type PricedCurrency, type RateSource } from './source.ts';
 
 // Books are named base_quote. `btc_usd` is the price of the base in dollars; `usd_mxn` is inverted: pesos per dollar.
-const BOOKS: readonly { book: string; currency: Priced; inverted: boolean }[] = [
+const BOOKS: readonly { book: string; currency: PricedCurrency; inverted: boolean }[] = [
   { book: 'btc_usd', currency: 'BTC', inverted: false },
   { book: 'eth_usd', currency: 'ETH', inverted: false },
   { book: 'usd_mxn', currency: 'MXN', inverted: true },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { madeAt, MINUTE_MS, positive, type Priced, type RateSource } from './source.ts';
+import { madeAt, MINUTE_MS, positive, type PricedCurrency, type RateSource } from './source.ts';
 
-const PAIRS: ReadonlyMap<string, Priced> = new Map([
+const PAIRS: ReadonlyMap<string, PricedCurrency> = new Map([
   ['XBT/USD', 'BTC'],
   ['ETH/USD', 'ETH'],
   ['USDT/USD', 'USDT'],

@@ -2,23 +2,24 @@ import { type Decimal, type ItemCurrency, parseDecimal, type PaymentCurrency } f
 import { crossRate } from '../../order/pricing.ts';
 import { request } from 'undici';
 
-export type Priced = ItemCurrency | PaymentCurrency;
+/** A currency that sources price in US dollars. */
+export type PricedCurrency = ItemCurrency | PaymentCurrency;
 
 /** The price of one unit of a currency in US dollars, and the source's own time of the quote. */
 export interface Price {
-  readonly currency: Priced;
+  readonly currency: PricedCurrency;
   readonly usd: Decimal;
   readonly at: Date;
 }
 
 /** Reads a URL. Rejects unless the whole body arrives in time. */
-export type Read = (url: string) => Promise<Answer>;
+export type ReadUrl = (url: string) => Promise<Answer>;
 
 /** A public source of prices. */
 export interface RateSource {
   readonly name: string;
   /** The currencies that it prices. */
-  readonly currencies: readonly Priced[];
+  readonly currencies: readonly PricedCurrency[];
   /** The age at which its prices become stale, unless RATE_MAX_AGES sets another one. */
   readonly maxAgeMs: number;
   /** It publishes once a working day. Its prices check those of other sources; they are used only where no other source
@@ -26,7 +27,7 @@ export interface RateSource {
   readonly isDaily?: boolean;
   /** The prices of some of its currencies, asked at `now`. Throws if an answer does not have the documented shape.
    *  Omits a price that is not a plain positive number, so that one bad row costs no other. */
-  readonly prices: (read: Read, currencies: readonly Priced[], now: Date) => Promise<Price[]>;
+  readonly prices: (read: ReadUrl, currencies: readonly PricedCurrency[], now: Date) => Promise<Price[]>;
 }
 
 /** When an answer was made: a cache may have kept it, and its clock may be ahead of ours. */
