@@ -10,7 +10,8 @@ import { clampToInt64, contentTypeOf, streamIdentifier, streamNameOf, type UuidF
 type Options = streamsPb.ReadReq.Options;
 type FilterOptions = streamsPb.ReadReq.Options.FilterOptions;
 
-/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all. */
+/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all. A read starts at the
+ *  revision or position that it names, backwards through $all before it; a subscription starts after it. */
 export async function* read(
   store: Store,
   request: streamsPb.ReadReq,
@@ -33,6 +34,7 @@ const messagesFor = (store: Store, options: Options, signal: AbortSignal): Async
     const stream = streamNameOf(options.getStream()!.getStreamIdentifier());
     const from = revisionOf(options.getStream()!);
     if (options.hasSubscription()) return subscribeToStream(store, { stream, from }, signal);
+    // Clients with this number understand messages with the first and last stream position.
     const includePositions = (options.getControlOption()?.getCompatibility() ?? 0) >= 1;
     return readStream(store.reader, {
       stream,
@@ -61,6 +63,7 @@ const revisionOf = (stream: streamsPb.ReadReq.Options.StreamOptions): 'start' | 
   return stream.hasEnd() ? 'end' : clampToInt64(stream.getRevision());
 };
 
+/** The commit position names an event alone: here its prepare position is the same. */
 const positionOf = (all: streamsPb.ReadReq.Options.AllOptions): 'start' | 'end' | bigint => {
   if (all.hasStart()) return 'start';
   return all.hasEnd() ? 'end' : clampToInt64(all.getPosition()!.getCommitPosition());
@@ -73,7 +76,8 @@ const filterOf = (filter: FilterOptions): EventFilter => {
   return createEventFilter(onType ? 'type' : 'stream', expression.getPrefixList(), expression.getRegex());
 };
 
-/** Window of a filter without `max`, in events. Source: `ReadBatchSize` of EventStoreDB's enumerators. */
+/** Events of the log in the window of a filter without `max`; a checkpoint follows each `multiplier` windows. Source:
+ *  `ReadBatchSize` of EventStoreDB's enumerators. */
 const DEFAULT_WINDOW = 32;
 
 const checkpointIntervalOf = (filter: FilterOptions): number => {
@@ -136,6 +140,7 @@ const recordedEvent = (event: RecordedEvent, uuids: UuidForm): streamsPb.ReadRes
   message.setCommitPosition(String(event.position));
   const properties = message.getMetadataMap();
   properties.set('type', event.type);
+  // In units of 100 ns since 1970.
   properties.set('created', String(event.createdTicks));
   properties.set('content-type', contentTypeOf(event));
   message.setData(event.data);
