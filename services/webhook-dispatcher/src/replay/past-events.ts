@@ -11,10 +11,11 @@ import {
 } from '@cpg/contracts';
 import { type CallContext, type InternalClient, newContext } from '@cpg/platform';
 import { type RenderedEvent, renderMessage } from '../delivery/render.ts';
-import type { ReplayProgress, ReplayRow } from './replay-table.ts';
+import { cursorOf, type ReplayProgress, type ReplayRow } from './replay-table.ts';
 
-/** Past events, read from the services that own the streams. */
+/** Past events, read from the services that own the streams. A `place` is a cursor: pass it as `after` to read on. */
 export interface History {
+  /** Orders that may have events in the range, oldest first. */
   readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
   readonly ofOrder: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
   /** Events of all payments of an order. */
@@ -22,7 +23,7 @@ export interface History {
 }
 
 /** Shorter than the time a stopping dispatcher has. The replay itself retries, so a call does not. */
-const OPTIONS = { timeoutMs: 4_000, connectRetryMs: 0 };
+const CALL_OPTIONS = { timeoutMs: 4_000, connectRetryMs: 0 };
 
 export const historyClient = ({ orders, payments }: Record<'orders' | 'payments', InternalClient>): History => ({
   ordersOf: (merchantId, query) =>
@@ -33,8 +34,8 @@ export const historyClient = ({ orders, payments }: Record<'orders' | 'payments'
     payments.call('GET', `/orders/${orderId}/messages`, { ...call(), query, response: PaymentHistory }),
 });
 
-const call = (): typeof OPTIONS & { context: CallContext } => ({
-  ...OPTIONS,
+const call = (): typeof CALL_OPTIONS & { context: CallContext } => ({
+  ...CALL_OPTIONS,
   context: newContext('service:webhook-dispatcher'),
 });
 
@@ -44,64 +45,61 @@ export interface ReplayBatch extends ReplayProgress {
   readonly isLast: boolean;
 }
 
-/** Failed steps after which an order is deferred. */
+/** After this many failed steps in a row, the first order of a batch is deferred. */
 const FAILURES_TO_DEFER = 3;
 
 /** Loads the next batch of a replay: all events of some orders, or one page of the events of an order that has many.
  *  An order whose events cannot be read, although no service is unavailable, is deferred until all others are queued.
- *  Rejects once `signal` aborts. */
+ *  Deferred orders are read one per batch, until none is left or the replay is canceled. A deleted order has no events.
+ *  Rejects if the first order cannot be read yet, and once `signal` aborts. */
 export const loadReplayBatch = async (
   history: History,
   replay: ReplayRow,
   maxOrders: number,
   signal: AbortSignal,
 ): Promise<ReplayBatch> => {
-  const { merchant_id: merchantId, event_types: types, reached_order, order_id, order_place } = replay;
+  const { merchant_id: merchantId, event_types: types } = replay;
+  const { afterOrder, within } = cursorOf(replay);
   const range = { from: sinceEpoch(replay.from_at), to: sinceEpoch(replay.to_at) };
   const { orders, next } = await history.ordersOf(merchantId, {
     ...range,
-    after: reached_order ?? undefined,
-    limit: order_id === null ? maxOrders : 1,
+    after: afterOrder ?? undefined,
+    limit: within === null ? maxOrders : 1,
   });
   signal.throwIfAborted();
   const [retried, ...others] = replay.deferred;
   const isRetry = orders.length === 0 && retried !== undefined;
-  const read = isRetry ? [{ id: retried, place: reached_order }] : orders;
+  const read = isRetry ? [{ id: retried, place: afterOrder }] : orders;
   const histories = await Promise.allSettled(
     read.map(({ id }) =>
-      loadOrderHistory(
-        history,
-        id,
-        { ...range, after: id === order_id ? (order_place ?? undefined) : undefined },
-        types,
-      ),
+      loadOrderHistory(history, id, { ...range, after: id === within?.id ? within.afterEvent : undefined }, types),
     ),
   );
 
   signal.throwIfAborted();
   const events: RenderedEvent[] = [];
   let deferred: readonly string[] = isRetry ? others : replay.deferred;
-  let finishedOrder = reached_order;
+  let finished = afterOrder;
   for (const [index, result] of histories.entries()) {
     const { id, place } = read[index]!;
     if (result.status === 'rejected') {
       // The next batch begins with it, so that its failures are counted.
-      if (index > 0) return { events, cursor: { order: finishedOrder, within: null }, deferred, isLast: false };
+      if (index > 0) return { events, cursor: { afterOrder: finished, within: null }, deferred, isLast: false };
       if (replay.failures < FAILURES_TO_DEFER || isTemporary(result.reason)) throw result.reason;
       deferred = [...deferred, id];
-      finishedOrder = place;
+      finished = place;
       continue;
     }
     const { messages, more } = result.value;
     const rendered = messages.flatMap(({ message }) => renderMessage(message));
     events.push(...rendered.filter((event) => event.merchantId === merchantId && types.includes(event.type)));
     if (more) {
-      const cursor = { order: finishedOrder, within: { id, place: messages.at(-1)!.place } };
+      const cursor = { afterOrder: finished, within: { id, afterEvent: messages.at(-1)!.place } };
       return { events, cursor, deferred: isRetry ? replay.deferred : deferred, isLast: false };
     }
-    finishedOrder = place;
+    finished = place;
   }
-  const cursor = { order: next ?? finishedOrder, within: null };
+  const cursor = { afterOrder: next ?? finished, within: null };
   return { events, cursor, deferred, isLast: next === null && deferred.length === 0 };
 };
 

@@ -149,7 +149,7 @@ test('a step that ends after the webhook was disabled changes nothing', async ()
   await createReplay(pool, { id: 'one', webhookId, merchantId, from: now, to: now, types: [] }, now);
   const step = await claimReplay(pool, 'an instance', now);
   await setEnabled(false);
-  const end = () => advanceReplay(pool, step!, { cursor: { order: null, within: null }, deferred: [] }, now);
+  const end = () => advanceReplay(pool, step!, { cursor: { afterOrder: null, within: null }, deferred: [] }, now);
   expect(await end()).toBe(false);
   expect(await rowsOf('select finished_at from webhooks.replays')).toEqual([{ finished_at: null }]);
   await setEnabled(true);

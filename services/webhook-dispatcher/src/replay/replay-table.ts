@@ -19,9 +19,9 @@ export interface ReplayRow {
   readonly event_types: string[];
   /** How many events were queued so far. */
   readonly events: number;
-  /** `ReplayCursor.order`. */
+  /** `ReplayCursor.afterOrder`. */
   readonly reached_order: string | null;
-  /** `ReplayCursor.within`. */
+  /** `ReplayCursor.within`: `id` and `afterEvent`. */
   readonly order_id: string | null;
   readonly order_place: string | null;
   /** Failed steps since the last successful one. */
@@ -31,12 +31,18 @@ export interface ReplayRow {
 }
 
 /** How far a replay is. */
-interface ReplayCursor {
-  /** Position in the merchant's history of the last order that is finished; null before the first. */
-  readonly order: string | null;
-  /** The order after it if it is partly queued, and the position of its last queued event. */
-  readonly within: { readonly id: string; readonly place: string } | null;
+export interface ReplayCursor {
+  /** Place of the last finished order in the history of the merchant; null before the first. */
+  readonly afterOrder: string | null;
+  /** The order that is queued in part, which is the next one or a deferred one, and the place of its last queued event.
+   *  Null if there is none. */
+  readonly within: { readonly id: string; readonly afterEvent: string } | null;
 }
+
+export const cursorOf = ({ reached_order, order_id, order_place }: ReplayRow): ReplayCursor => ({
+  afterOrder: reached_order,
+  within: order_id === null ? null : { id: order_id, afterEvent: order_place! },
+});
 
 export interface ReplayProgress {
   /** Where the next step starts. */
@@ -110,7 +116,7 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
 export const advanceReplay = async (
   db: Queryable,
   { id, leased_by }: ClaimedReplay,
-  { cursor: { order, within }, deferred }: ReplayProgress,
+  { cursor: { afterOrder, within }, deferred }: ReplayProgress,
   finishedAt: Date | null,
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
@@ -118,7 +124,7 @@ export const advanceReplay = async (
        finished_at = $7
      where id = $1 and leased_by = $2 and exists (
        select from gateway.webhook_endpoints w where w.id = webhook_id and w.is_enabled)`,
-    [id, leased_by, order, within?.id, within?.place, deferred, finishedAt],
+    [id, leased_by, afterOrder, within?.id, within?.afterEvent, deferred, finishedAt],
   );
   return rowCount === 1;
 };
