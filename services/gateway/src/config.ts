@@ -39,23 +39,27 @@ const GatewayConfig = ServiceConfig.extend({
   API_KEY_PEPPER: SecretList,
   /** The first key encrypts; all keys decrypt. */
   WEBHOOK_ENCRYPTION_KEY: SecretList,
+  /** Requests of an API key, or without a key of a client address (IPv6: /64). 0 for either is no limit. */
   RATE_LIMIT_PER_SECOND: Limit.default(100),
   RATE_LIMIT_BURST: Limit.default(200),
+  /** Failed authentications of a client address (IPv6: /64). 0 is no limit. */
   RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
+  /** Webhooks may use loopback addresses with http and any port; URLs for browsers may use http too. Sandbox only. The
+   *  dispatcher needs the same value. */
   WEBHOOK_ALLOW_LOCAL: Flag.default(false),
   /** Private addresses that webhooks may use. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
   /** Ports below 1024 that webhooks may use, beside 443 and 80. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_PORTS: PortList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
-  /** Payment pages that can be open on this gateway with a stream of events. Further ones poll. */
+  /** Payment pages that can be open on this gateway with a stream of events. Further ones poll; with 0, all poll. */
   PAY_PAGE_STREAMS: Limit.default(20_000),
   /** The same per client address (IPv6: /64), which customers of a mobile carrier can share. */
   PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
   /** A local EVM node. Payment pages offer to pay with the test money of its first account. */
   TEST_WALLET_URL: ServiceUrl.optional(),
 })
-  .refine((config) => config.ENVIRONMENT !== 'production' || config.TRUST_PROXY !== true, {
+  .refine((config) => !(config.ENVIRONMENT === 'production' && config.TRUST_PROXY === true), {
     path: ['TRUST_PROXY'],
     error: 'true lets any client choose its own address: list the addresses of your proxies, or give their number',
   })
@@ -63,13 +67,14 @@ const GatewayConfig = ServiceConfig.extend({
     path: ['WEBHOOK_ALLOW_LOCAL'],
     error: 'is for sandboxes only',
   })
-  .refine((config) => config.ENVIRONMENT !== 'production' || config.TEST_WALLET_URL === undefined, {
+  .refine((config) => !(config.ENVIRONMENT === 'production' && config.TEST_WALLET_URL !== undefined), {
     path: ['TEST_WALLET_URL'],
     error: 'is for sandboxes only',
   });
 
 export type GatewayConfig = z.infer<typeof GatewayConfig>;
 
+/** Reads the environment of the gateway. Like each reader here, it throws ConfigError with every fault. */
 export const readConfig = (env: NodeJS.ProcessEnv): GatewayConfig => read(GatewayConfig, env);
 
 const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({

@@ -12,13 +12,13 @@ import { z } from 'zod';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
 import { positive, type PricedCurrency } from './rates/sources/source.ts';
 
-const PRICED = z.union([ItemCurrency, PaymentCurrency]);
+const PricedCurrencyName = z.union([ItemCurrency, PaymentCurrency]);
 
 const FixedPrices = z.string().transform((text, context) => {
   const prices = new Map<PricedCurrency, Decimal>();
   for (const entry of text.split(',')) {
     const [name = '', value] = entry.split('=').map((part) => part.trim());
-    const currency = PRICED.safeParse(name);
+    const currency = PricedCurrencyName.safeParse(name);
     const usd = positive(value);
     if (currency.success && usd) prices.set(currency.data, usd);
     else context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} must have the form CAZ=0.25` });
@@ -30,7 +30,7 @@ const SourcesOf = z.string().transform((text, context) => {
   const sources = new Map<PricedCurrency, string[]>();
   for (const entry of text.split(',')) {
     const [name = '', list = ''] = entry.split('=').map((part) => part.trim());
-    const currency = PRICED.safeParse(name).data;
+    const currency = PricedCurrencyName.safeParse(name).data;
     const named = list.split('+').map((part) => part.trim());
     const able = PUBLIC_SOURCES.filter((each) => currency && each.currencies.includes(currency)).map(
       (each) => each.name,
@@ -66,12 +66,13 @@ const Config = z
     PAYMENTS_URL: z.url(),
     /** The first one is sent; all are accepted by payments. */
     ORDERS_TO_PAYMENTS_TOKEN: SecretList,
-    /** The tokens of those who call orders. */
+    /** The tokens of the callers of orders. */
     GATEWAY_TO_ORDERS_TOKEN: SecretList,
     PAYMENTS_TO_ORDERS_TOKEN: SecretList,
     WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: SecretList,
     ADMIN_TO_ORDERS_TOKEN: SecretList,
-    /** `table`: the fixed rates of RATES_FILE, sandbox only. `market`: rates of public sources. */
+    /** `table`: the fixed rates of RATES_FILE, sandbox only. `market`: rates of public sources. By default `table` in a
+     *  sandbox, `market` in production. */
     RATES: z.enum(['table', 'market']).optional(),
     /** Fixed prices in US dollars, used with RATES=market: `CAZ=0.25,USDG=1`. */
     FIXED_USD_PRICES: FixedPrices.optional(),
@@ -86,6 +87,7 @@ const Config = z
       .min(MIN_EXPIRATION_MINUTES)
       .max(MAX_EXPIRATION_MINUTES)
       .default(1_440),
+    /** JSON file with the rates of RATES=table. */
     RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
   })
   .refine((config) => config.ENVIRONMENT === 'sandbox' || config.RATES !== 'table', {

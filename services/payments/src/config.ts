@@ -48,7 +48,7 @@ const Config = z.object({
   ORDERS_URL: z.url(),
   /** The first one is sent; all are accepted by orders. */
   PAYMENTS_TO_ORDERS_TOKEN: SecretList,
-  /** The tokens of those who call payments. */
+  /** The tokens of the callers of payments. */
   GATEWAY_TO_PAYMENTS_TOKEN: SecretList,
   ORDERS_TO_PAYMENTS_TOKEN: SecretList,
   WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: SecretList,
@@ -60,6 +60,7 @@ const Config = z.object({
     .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   /** Outside providers of gateway_pay, with their secrets. */
   PROVIDERS_FILE: z.string().optional(),
+  /** JSON file with the fees of the gateway. */
   FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),
   /** Extended public keys of the accounts that receive deposits. A sandbox defaults to well-known test keys. */
   BITCOIN_XPUB: z.string().optional(),

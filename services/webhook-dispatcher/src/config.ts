@@ -37,6 +37,7 @@ const Config = z
     /** The first one of each is sent. */
     WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: SecretList.optional(),
     WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: SecretList.optional(),
+    /** Deliveries may go to loopback addresses, by http or with a self-signed certificate. Sandbox only. */
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
     /** Addresses and CIDR blocks that may receive deliveries although they are not public. */
     WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
@@ -46,10 +47,12 @@ const Config = z
     WEBHOOK_PROXY_URL: HttpUrl.optional(),
     /** Seconds before the second, third, ... attempt. */
     WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
+    /** A webhook is disabled when all its attempts fail for so long, in hours. */
     WEBHOOK_DISABLE_AFTER_HOURS: z.coerce
       .number()
       .positive()
       .default(DISABLE_AFTER_MS / 3_600_000),
+    /** How long deliveries and their attempts are kept, and the bodies of deliveries. */
     WEBHOOK_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.metadataDays),
     WEBHOOK_BODY_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.bodyDays),
   })

@@ -4,6 +4,7 @@ import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/pla
 export interface Retention {
   /** Deliveries and their attempts. */
   readonly metadataDays: number;
+  /** The bodies of deliveries: at most `metadataDays`. */
   readonly bodyDays: number;
 }
 
