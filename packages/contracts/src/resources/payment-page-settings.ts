@@ -12,7 +12,8 @@ const TEXTS = {
     'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
 };
 
-/** How the payment page looks for a merchant. */
+/** How the payment page looks for a merchant. `updated_at` is absent before the first change, and `logo_url` without a
+ *  logo. */
 export const PaymentPageSettings = withExample(
   z.object({
     display_name: z.string().describe(TEXTS.displayName),
@@ -34,10 +35,14 @@ export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 /** The largest logo in a request, in bytes. */
 export const MAX_LOGO_BYTES = 1024 * 1024;
 
+// Spaces and invisible characters may come before the first visible one. Controls, like a line feed, may come nowhere.
+// [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C}, invisible, without the controls \p{Cc}.
 const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}]\P{Cc}*$/u, {
   error: 'must be one line of visible text',
 });
 
+/** A request to replace the settings: an absent field gets its default; only an absent logo keeps the stored one. The
+ *  gateway checks the image and that each frame ancestor is an origin. */
 export const PaymentPageSettingsDto = withExample(
   z.strictObject({
     display_name: DisplayName.optional().describe(TEXTS.displayName),

@@ -1,7 +1,8 @@
 import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** A query parameter from 1 to `max`. */
+/** A query parameter from 1 to `max`. The OpenAPI document takes its default from `x-default`, because zod leaves out the
+ *  default of a value that it converts. */
 export const wholeNumber = (max: number, defaultValue: number) => {
   const error = `must be a whole number from 1 to ${max}`;
   return z
@@ -25,9 +26,11 @@ const instant = (round: 'down' | 'up') =>
     .string()
     .meta({ format: 'date-time' })
     .transform((text, context): Date => {
-      const [, minutes, seconds = '00', fraction = '', hours, offset = '00'] = TIME.exec(text) ?? [];
+      const [, upToMinute, seconds = '00', fraction = '', offsetHours, offsetMinutes = '00'] = TIME.exec(text) ?? [];
       const milliseconds = fraction.padEnd(3, '0').slice(0, 3);
-      const exact = `${minutes}:${seconds}.${milliseconds}${hours === undefined ? 'Z' : `${hours}:${offset}`}`;
+      const offset = offsetHours === undefined ? 'Z' : `${offsetHours}:${offsetMinutes}`;
+      // Also for text without this form: then it fails the check that follows.
+      const exact = `${upToMinute}:${seconds}.${milliseconds}${offset}`;
       if (!RFC_3339.safeParse(exact).success) {
         context.addIssue({
           code: 'custom',
@@ -35,8 +38,8 @@ const instant = (round: 'down' | 'up') =>
         });
         return z.NEVER;
       }
-      const hasRest = /[1-9]/.test(fraction.slice(3));
-      return new Date(Date.parse(exact) + (hasRest && round === 'up' ? 1 : 0));
+      const hasPartOfMs = /[1-9]/.test(fraction.slice(3));
+      return new Date(Date.parse(exact) + (hasPartOfMs && round === 'up' ? 1 : 0));
     });
 
 /** An instant, or the end of a time range. */
@@ -45,9 +48,10 @@ export const Instant = instant('down');
 /** The start of a time range. Recorded times have whole milliseconds, so the first that can match is the next one. */
 export const RangeStart = instant('up');
 
+/** A page by number reads all rows before it. A page by cursor does not, and has no limit. */
 export const MAX_PAGE = 1000;
 
-/** The query parameters that all lists have. */
+/** The query parameters that all lists have. `startOf` refuses a cursor together with a page above 1. */
 export const ListQuery = z.strictObject({
   page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. A page past the end is empty.'),
   cursor: requestText(1, 256)
