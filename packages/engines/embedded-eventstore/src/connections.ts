@@ -14,7 +14,8 @@ const LAST_ANSWERS_MS = 100;
 const CLIENTS_GRACE_MS = 500;
 
 /** Listens for connections to `server`. Throws an error with code EADDRINUSE for a taken port.
- *  The server has no listener of its own, because it waits for ever for a client that does not close its side. */
+ *  The sockets are injected, because a listener of the gRPC server would wait for ever for a client that does not close
+ *  its side. */
 export const listen = async (
   server: Server,
   host: string,

@@ -6,9 +6,9 @@ import { UnreadableEventError } from '../store/errors.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from '../store/recorded.ts';
 import { eachEvent } from '../store/stream.ts';
 
+/** All methods throw UnreadableEventError for an event that cannot be parsed or folded. */
 export interface StateAt<State, E extends DomainEvent> {
-  /** The event of a log entry, with the state right after it; null when its stream is deleted by now. Throws
-   *  UnreadableEventError. */
+  /** The event of a log entry, with the state right after it; null when its stream is deleted by now. */
   readonly read: (entry: ResolvedEvent) => Promise<EvolvedEvent<State, E> | null>;
   /** The state right after an event, or null when its stream is deleted by now. */
   readonly after: (recorded: Recorded<E>) => Promise<State | null>;
@@ -42,9 +42,11 @@ export const stateAt = <State, E extends DomainEvent>({
     const fold = (recorded: Recorded<E>) => {
       state = evolveRecorded(decider, state, recorded);
     };
-    return (await eachEvent(client, stream, schema, fold, { maxCount: count })) ? state : null;
+    const exists = await eachEvent(client, stream, schema, fold, { maxCount: count });
+    return exists ? state : null;
   };
 
+  // Revisions count from 0: this many events come before it.
   const before = ({ stream, revision }: Recorded<E>) => stateOf(stream, revision);
 
   const after = async (recorded: Recorded<E>): Promise<State | null> => {
@@ -89,7 +91,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export const streamCache = <T extends object>(): LRUCache<string, T> =>
   new LRUCache<string, T>({ max: MAX_ENTRIES, maxSize: MAX_BYTES, sizeCalculation: estimateBytes });
 
-/** Estimates the memory that a value takes. */
+/** Estimates the bytes of memory that a value of plain objects and arrays takes, by the usual sizes of V8. Property
+ *  names are shared between objects and count for nothing. */
 export const estimateBytes = (value: unknown): number => {
   if (typeof value === 'string') return 24 + value.length;
   if (typeof value !== 'object' || value === null) return 16;
@@ -109,7 +112,7 @@ interface EvolvedEvent<State, E extends DomainEvent> {
 export interface RecentEvents<State, E extends DomainEvent> {
   /** `bytes` estimates the memory of the state. */
   readonly add: (evolved: EvolvedEvent<State, E>, bytes: number) => void;
-  /** The event of a log entry, which must have the same id. */
+  /** The event of a log entry; null if it is not recent, or if the log has another one there. */
   readonly find: (entry: ResolvedEvent) => EvolvedEvent<State, E> | null;
   /** The state right after an event of a stream. */
   readonly stateAfter: (stream: string, revision: number) => State | null;
