@@ -74,7 +74,7 @@ export const listRefunds = async (
     counts: { name: 'payments.api_refund_counts', keys: ['currency'] },
   });
 
-const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
+export const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
   const { rows } = await db.query<{ resource: Refund }>(
     'select resource from payments.api_refunds where id = $1 and merchant_id = $2',
     [id, merchantId],
