@@ -47,3 +47,11 @@ test('shares all slots between merchants: a free one goes to the merchant with t
   expect(running.slice(5, 7)).toEqual(['c', 'd']);
   expect(running.slice(7).sort()).toEqual(['a', 'b', 'b']);
 });
+
+test('a slot that gets free leaves the others of its merchant taken', async () => {
+  const slots = createMerchantSlots({ maxRunning: 2, maxWaiting: 0 });
+  const [free] = [await slots.acquire('a')!, await slots.acquire('a')!];
+  free();
+  expect(await slots.acquire('a')).toBeInstanceOf(Function);
+  expect(slots.acquire('a')).toBeNull();
+});

@@ -31,8 +31,8 @@ export const createMerchantSlots = ({
     slotsByMerchant.delete(merchantId);
     slotsByMerchant.set(merchantId, slots);
   };
+  /** Call it after a slot got free. */
   const startNext = () => {
-    if (total >= maxTotal) return;
     const [next] = [...slotsByMerchant]
       .filter(([, { running, waiting }]) => waiting.length > 0 && running < maxRunning)
       .sort(([, a], [, b]) => a.running - b.running);
