@@ -26,6 +26,7 @@ import {
   type Party,
   partyState,
 } from './testing/jest-parties.ts';
+import { rolledBack } from './testing/jest-rolled-back.ts';
 
 /** Calls a function of the data layer for the owner of a key. `own` names its rows, `given` those that the request
  *  names: its own, or those of another merchant. */
@@ -201,93 +202,81 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
 };
 
 let gateway: TestGateway;
+/** Selects the rows of all tables of the services, each as text. */
+let everything: string;
 beforeAll(async () => {
   gateway = await startGateway();
   for (const table of ['events', 'deliveries', 'attempts'])
     await gateway.pool.query('select webhooks.create_partition($1, $2)', [table, DAY]);
+  everything = (await gateway.pool.query<{ all: string }>(TABLES)).rows[0]!.all;
 });
 afterAll(() => gateway.close());
-
-const NESTED: Readonly<Record<string, string>> = {
-  begin: 'savepoint nested',
-  commit: 'release savepoint nested',
-  rollback: 'rollback to savepoint nested',
-};
-
-/** A pool of this one connection, on which transactions are savepoints. */
-const poolOf = (connection: Pick<Pool, 'query'>): Pool => {
-  const query = (statement: unknown, values?: unknown[]) =>
-    connection.query(NESTED[statement as string] ?? (statement as string), values);
-  return { query, connect: async () => ({ query, on: () => {}, off: () => {}, release: () => {} }) } as unknown as Pool;
-};
 
 const TABLES = `select string_agg(format('select %L as name, t::text as row from %1$s t', c.oid::regclass), ' union all ') as all
   from pg_class c where relnamespace::regnamespace::text in ('gateway', 'orders', 'payments', 'webhooks')
     and relkind in ('r', 'p') and not relispartition`;
 
+/** The rows of all tables that match a pattern, in order. */
+const rowsLike = async (db: Pool, pattern: string) => {
+  const text = `select name, row from (${everything}) as rows where row ~ $1 order by name, row`;
+  return (await db.query<{ name: string; row: string }>(text, [pattern])).rows;
+};
+
+const deleteRowsLike = async (db: Pool, pattern: string): Promise<void> => {
+  const names = new Set((await rowsLike(db, pattern)).map(({ name }) => name));
+  // Without triggers and foreign keys.
+  await db.query('set local session_replication_role = replica');
+  for (const name of names) await db.query(`delete from ${name} t where t::text ~ $1`, [pattern]);
+  await db.query('set local session_replication_role = origin');
+};
+
+/** What a statement returns, and the rows of others after it. Nothing of it stays. */
+const effectOf = async (db: Pool, run: () => Promise<unknown>, pattern: string) => {
+  await db.query('savepoint before');
+  const effect = { result: await run(), others: await rowsLike(db, pattern) };
+  await db.query('rollback to savepoint before');
+  return effect;
+};
+
+const checkIsolation = async (db: Pool, party: Party, given: Party, scope: Statement['scope']): Promise<void> => {
+  const pattern = othersThan(party, scope);
+  const others = await rowsLike(db, pattern);
+  expect(others.length).toBeGreaterThan(0);
+  const statements = Object.values(STATEMENTS).flatMap((module) =>
+    Object.entries(module).flatMap(([name, statement]) =>
+      statement.scope === scope ? [{ name, run: () => statement.run(db, idsOf(party), idsOf(given)) }] : [],
+    ),
+  );
+  const results = new Map<string, unknown>();
+  for (const { name, run } of statements) {
+    const { result, others: after } = await effectOf(db, run, pattern);
+    expect({ name, others: after }).toEqual({ name, others });
+    results.set(name, result);
+  }
+  await deleteRowsLike(db, pattern);
+  for (const { name, run } of statements) {
+    const { result } = await effectOf(db, run, pattern);
+    expect({ name, result: results.get(name) }).toEqual({ name, result });
+  }
+};
+
 test('no statement reads, changes or deletes a row of another merchant, or of another key', async () => {
-  const { rows } = await gateway.pool.query<{ all: string }>(TABLES);
-  const everything = rows[0]!.all;
-  const connection = await gateway.pool.connect();
-  const db = poolOf(connection);
-  const rowsOf = async (pattern: string) => {
-    const text = `select name, row from (${everything}) as rows where row ~ $1 order by name, row`;
-    return (await connection.query<{ name: string; row: string }>({ name: 'rows', text, values: [pattern] })).rows;
-  };
-  /** What a statement returns, and the rows of others after it; nothing of it stays. */
-  const effectOf = async ({ run }: Statement, own: Ids, given: Ids, pattern: string) => {
-    await connection.query('savepoint before');
-    const result = await run(db, own, given);
-    const others = await rowsOf(pattern);
-    await connection.query('rollback to savepoint before');
-    return { result, others };
-  };
-  const deleteRows = async (pattern: string) => {
-    const names = new Set((await rowsOf(pattern)).map(({ name }) => name));
-    // Without triggers and foreign keys.
-    await connection.query('set local session_replication_role = replica');
-    for (const name of names) await connection.query(`delete from ${name} t where t::text ~ $1`, [pattern]);
-    await connection.query('set local session_replication_role = origin');
-  };
-  const statements = Object.values(STATEMENTS)
-    .flatMap((module) => Object.entries(module))
-    .filter((entry): entry is [string, Statement] => entry[1].scope !== 'all');
-
-  const check = async (party: Party, given: Party, scope: Statement['scope']): Promise<void> => {
-    const pattern = othersThan(party, scope);
-    const [before, chosen] = [await rowsOf(pattern), statements.filter(([, statement]) => statement.scope === scope)];
-    expect(before.length).toBeGreaterThan(0);
-    const results: unknown[] = [];
-    for (const [name, statement] of chosen) {
-      const { result, others } = await effectOf(statement, idsOf(party), idsOf(given), pattern);
-      expect({ name, others }).toEqual({ name, others: before });
-      results.push(result);
-    }
-    await deleteRows(pattern);
-    for (const [index, [name, statement]] of chosen.entries()) {
-      const { result } = await effectOf(statement, idsOf(party), idsOf(given), pattern);
-      expect({ name, result: results[index] }).toEqual({ name, result });
-    }
-  };
-
-  const states = fc.tuple(partyState, partyState, partyState, partyState);
-  const chosen = fc.record({ party: fc.constantFrom(...PARTIES), isForeign: fc.boolean() });
-  await fc
-    .assert(
-      fc.asyncProperty(states, chosen, fc.constantFrom('key', 'merchant'), async (all, { party, isForeign }, scope) => {
-        const given = isForeign ? PARTIES.find(({ merchant }) => merchant !== party.merchant)! : party;
-        await connection.query('begin');
-        try {
-          for (const [index, each] of PARTIES.entries()) await insertParty(connection, each, all[index]!);
-          await check(party, given, scope);
-        } finally {
-          await connection.query('rollback');
-        }
-      }),
-      { numRuns: 6 },
-    )
-    .finally(() => connection.release());
-});
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(partyState, partyState, partyState, partyState),
+      fc.constantFrom(...PARTIES),
+      fc.boolean(),
+      fc.constantFrom('key', 'merchant'),
+      (states, party, isForeign, scope) =>
+        rolledBack(gateway.pool, async (db) => {
+          const given = isForeign ? PARTIES.find(({ merchant }) => merchant !== party.merchant)! : party;
+          for (const [index, each] of PARTIES.entries()) await insertParty(db, each, states[index]!);
+          await checkIsolation(db, party, given, scope);
+        }),
+    ),
+    { numRuns: 6 },
+  );
+}, 120_000);
 
 const SOURCES = import.meta.dirname;
 const RUNS_A_STATEMENT = /\.query[<(]|\bselect(?:Page|Resources|)<|\bselectPage\(/;

@@ -7,7 +7,7 @@ import {
   PaymentRail,
   Refund,
 } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { errorResponse, type StubCall } from './jest-stub-service.ts';
 
 /** The body of a valid request to create an order. */
@@ -60,7 +60,7 @@ export const refundResponse = ({ path, body }: StubCall) => {
 };
 
 /** Inserts an order into the read model of the orders service. */
-export const projectOrder = async (pool: Pool, order: Order): Promise<void> => {
+export const projectOrder = async (pool: Queryable, order: Order): Promise<void> => {
   await pool.query(
     `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)
      values ($1, $2, $3, $4, $5, $6, 0, $7)`,
@@ -69,7 +69,7 @@ export const projectOrder = async (pool: Pool, order: Order): Promise<void> => {
 };
 
 /** Inserts a payment into the read model of the payments service. */
-export const projectPayment = async (pool: Pool, payment: Payment): Promise<void> => {
+export const projectPayment = async (pool: Queryable, payment: Payment): Promise<void> => {
   await pool.query(
     `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
      values ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
@@ -87,7 +87,7 @@ export const projectPayment = async (pool: Pool, payment: Payment): Promise<void
 };
 
 /** Inserts a refund into the read model of the payments service. */
-export const projectRefund = async (pool: Pool, refund: Refund): Promise<void> => {
+export const projectRefund = async (pool: Queryable, refund: Refund): Promise<void> => {
   await pool.query(
     `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
      values ($1, $2, $3, $4, $5, $6, $7)`,
