@@ -35,7 +35,7 @@ export const createCircuitBreaker = (limits: CircuitBreakerLimits) => {
       failures += 1;
       // Concurrent attempts often fail together: they open the breaker once.
       if (failures < limits.failuresToOpen || isOpen(now)) return false;
-      openUntil = now + Math.min(limits.maxOpenMs, limits.openMs * 2 ** Math.min(timesOpened, 30));
+      openUntil = now + Math.min(limits.maxOpenMs, limits.openMs * 2 ** timesOpened);
       timesOpened += 1;
       return true;
     },

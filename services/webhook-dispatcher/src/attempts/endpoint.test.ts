@@ -83,11 +83,45 @@ test('reports its state', () => {
   expect([endpoint.state(limits.slowMs), endpoint.state(limits.slowMs + 1)]).toEqual(['healthy', 'slow']);
 });
 
-test('ignores aborted attempts', () => {
-  const endpoint = createEndpoint(limits);
+test.each([
+  ['succeed', 'healthy'],
+  ['fail', 'failing'],
+  ['abort', 'healthy'],
+] as const)('an attempt that ends by %s frees its place, and its endpoint is %s', (end, state) => {
+  const endpoint = createEndpoint({ ...limits, concurrency: { initial: 1, max: 1 } });
   const attempt = {};
   endpoint.start(attempt, 0);
-  endpoint.abort(attempt);
-  expect(endpoint.inFlight()).toBe(0);
-  expect(endpoint.state(0)).toBe('healthy');
+  expect([endpoint.inFlight(), endpoint.mayStart(0)]).toEqual([1, false]);
+  endpoint[end](attempt, 0);
+  expect([endpoint.inFlight(), endpoint.mayStart(0), endpoint.state(0)]).toEqual([0, true, state]);
+});
+
+test('allows one more attempt per round of successes, and half as many after a failure', () => {
+  const endpoint = createEndpoint({ ...limits, failuresToOpen: 100 });
+  const allowed = () => endpoint.bufferSize(0) / limits.bufferedPerAttempt;
+  const counts = Array.from({ length: 7 }, () => (endpoint.succeed({}), allowed()));
+  expect(counts).toEqual([2, 2, 3, 3, 3, 4, 4]);
+  fail(endpoint, 0);
+  expect(allowed()).toBe(2);
+  for (let n = 0; n < 3; n += 1) fail(endpoint, 0);
+  expect(allowed()).toBe(1);
+});
+
+test('gets half of the capacity after a failure', () => {
+  const endpoint = createEndpoint(limits);
+  fail(endpoint, 0);
+  expect(endpoint.capacityShare(0)).toBe(0.5);
+});
+
+test('is stale once it was idle, with a closed circuit breaker, for longer than the breaker stays open', () => {
+  const endpoint = createEndpoint(limits);
+  const { maxOpenMs } = limits;
+  const attempt = {};
+  endpoint.start(attempt, 100);
+  expect(endpoint.isStale(100 + maxOpenMs + 1)).toBe(false);
+  endpoint.succeed(attempt);
+  expect([100 + maxOpenMs, 100 + maxOpenMs + 1].map(endpoint.isStale)).toEqual([false, true]);
+  for (let n = 0; n < limits.failuresToOpen; n += 1) fail(endpoint, 200);
+  const openUntil = endpoint.openUntil();
+  expect([openUntil + maxOpenMs, openUntil + maxOpenMs + 1].map(endpoint.isStale)).toEqual([false, true]);
 });

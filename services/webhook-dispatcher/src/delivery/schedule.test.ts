@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { DEFAULT_SCHEDULE, delaySeconds, nextAttemptAt, retryAfterSeconds } from './schedule.ts';
+import { aDelivery } from '../testing/jest-deliveries.ts';
+import type { Attempt } from './delivery.ts';
+import {
+  DEFAULT_SCHEDULE,
+  delaySeconds,
+  longestWaits,
+  nextAttemptAt,
+  resultOf,
+  retryAfterSeconds,
+} from './schedule.ts';
 
 const now = new Date('2026-01-31T12:00:00.000Z');
 const middle = () => 0.5;
@@ -53,3 +62,25 @@ describe('after a first attempt, whose retry is planned in 5 s', () => {
 
 test('there is no attempt after the schedule is spent, whatever Retry-After asks for', () =>
   expect(nextAttemptAt(DEFAULT_SCHEDULE, 10, { now, random: middle, retryAfter: '5' })).toBeNull());
+
+test.each<[string, Partial<Attempt>, number, string, number | null]>([
+  ['that delivers', { outcome: 'delivered', statusCode: 200, retryAfter: '7' }, 0, 'delivered', null],
+  ['that is refused', { statusCode: 500 }, 0, 'pending', 5],
+  ['that asks for a later one', { statusCode: 503, retryAfter: '7' }, 0, 'pending', 7],
+  ['after another one', { statusCode: 500 }, 1, 'pending', 300],
+  ['that is refused for ever', { statusCode: 410 }, 0, 'failed', null],
+  ['that is the last of the schedule', { statusCode: 500 }, 2, 'failed', null],
+])('an attempt %s leaves the delivery with its status and the time of the next one', (_, more, made, status, wait) => {
+  const attempt: Attempt = { outcome: 'refused', startedAt: now, durationMs: 1, ...more };
+  const delivery = aDelivery({ attempts: made });
+  const nextAt = wait === null ? null : new Date(now.getTime() + wait * 1_000);
+  expect(resultOf(delivery, attempt, { schedule: [5, 300], now, random: middle })).toEqual({
+    delivery,
+    attempt,
+    status,
+    nextAt,
+  });
+});
+
+test('a Retry-After header makes each wait twice as long at most', () =>
+  expect(longestWaits([5, 300])).toEqual([10, 600]));
