@@ -61,12 +61,19 @@ const eventsOfParked = async (
 const incompleteRows = (cause: unknown): AppError =>
   new AppError('dependency_unavailable', 'the read models are not complete: try again later', { cause });
 
-/** Reads the log to its end. Throws `dependency_unavailable` when that is too far away. */
+/** Reads the log to its end. Throws `dependency_unavailable` when that is too far away, and what `handle` throws. */
 const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOptions, 'signal'>): Promise<void> => {
+  let ofHandler: unknown = null;
+  const handle: ReadLogOptions['handle'] = (events) =>
+    options.handle(events).catch((error: unknown) => {
+      ofHandler = error;
+      throw error;
+    });
   try {
-    await readLog(client, { ...options, signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+    await readLog(client, { ...options, handle, signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
   } catch (error) {
-    if (error instanceof AppError) throw error;
+    // A bug in our code is no outage of the event store.
+    if (error === ofHandler) throw error;
     if ((error as Error).name !== 'TimeoutError') throw asUnavailable(error);
     throw incompleteRows(error);
   }
