@@ -1,64 +1,30 @@
-import { Readable } from 'node:stream';
-import { newId } from '@cpg/platform';
-import type { EventStoreDBClient } from '@eventstore/db-client';
-import { ulidToUUID } from 'ulid';
-import { foldedStream } from './folded-stream.ts';
 import { AnyEvent } from '../store/recorded.ts';
+import { AT, memoryStore } from '../testing/jest-memory-store.ts';
+import { foldedStream } from './folded-stream.ts';
 
-const AT = '2026-01-31T12:00:00.000Z';
-const METADATA = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: 'p', hash: 'h' };
 const CONTEXT = { actor: 'service:test', requestId: 'req', correlationId: 'req' };
 
-const recordedAs = (type: string, revision: number) => {
-  const id = ulidToUUID(newId('event').slice('evt_'.length));
-  return {
-    id,
-    type,
-    streamId: 's',
-    revision: BigInt(revision),
-    created: new Date(),
-    data: { at: AT },
-    metadata: METADATA,
-  };
-};
-
-/** One stream in memory, with the revisions from which it was read. */
+/** One stream in memory. */
 const startStore = () => {
-  let events: ReturnType<typeof recordedAs>[] = [];
-  const reads: number[] = [];
-  const client = {
-    readStream: (_: string, { fromRevision }: { fromRevision: bigint }) => {
-      reads.push(Number(fromRevision));
-      return Readable.from(events.slice(Number(fromRevision)).map((event) => ({ event })));
-    },
-    appendToStream: async (
-      _: string,
-      proposed: { type: string }[],
-      { expectedRevision }: { expectedRevision: unknown },
-    ) => {
-      const end = expectedRevision === 'no_stream' ? -1 : Number(expectedRevision);
-      if (end !== events.length - 1) return { success: false };
-      events.push(...proposed.map(({ type }, n) => recordedAs(type, end + 1 + n)));
-      return { success: true };
-    },
-  };
-  const start = () =>
-    foldedStream({
-      client: client as unknown as EventStoreDBClient,
-      stream: 's',
-      schema: AnyEvent,
-      initial: [] as readonly string[],
-      evolve: (state, recorded) => [...state, ...recorded.map(({ event }) => event.type)],
-    });
+  const { client, record, keep, ...store } = memoryStore();
   return {
-    reads,
-    start,
-    record: (...types: string[]) => types.forEach((type) => events.push(recordedAs(type, events.length))),
-    /** As an older backup does. */
-    keep: (count: number) => void (events = events.slice(0, count)),
+    ...store,
+    client,
+    start: () =>
+      foldedStream({
+        client,
+        stream: 's',
+        schema: AnyEvent,
+        initial: [] as readonly string[],
+        evolve: (state, recorded) => [...state, ...recorded.map(({ event }) => event.type)],
+      }),
+    record: (...types: string[]) => record('s', ...types.map((type) => ({ type }))),
+    keep: (count: number) => keep('s', count),
   };
 };
-const propose = (type: string) => [{ event: { type, data: { at: AT } } }];
+const propose = (type: string, secret?: string) => [
+  { event: { type, data: { at: AT } }, ...(secret !== undefined && { secret }) },
+];
 
 test('reads an empty stream, and then the last known event with those after it', async () => {
   const { start, record, reads } = startStore();
@@ -68,7 +34,7 @@ test('reads an empty stream, and then the last known event with those after it',
   expect(await read()).toEqual(['A', 'B']);
   record('C');
   expect(await read()).toEqual(['A', 'B', 'C']);
-  expect(reads).toEqual([0, 0, 1]);
+  expect(reads).toEqual(['s 0+32', 's 0+32', 's 1+32']);
 });
 
 test('calls of one moment share a read', async () => {
@@ -98,4 +64,90 @@ test('a stream that an older backup shortened, or went on differently, is folded
   record('D', 'E');
   expect(await folded.read()).toEqual(['A', 'D', 'E']);
   expect(await folded.change(() => propose('F'), CONTEXT)).toEqual(['A', 'D', 'E', 'F']);
+});
+
+test('keeps a secret in the metadata of its event', async () => {
+  const { start, eventsOf } = startStore();
+  await start().change(() => [...propose('A', 'hidden'), ...propose('B')], CONTEXT);
+  expect(eventsOf('s').map(({ metadata }) => (metadata as { secret?: string }).secret)).toEqual(['hidden', undefined]);
+});
+
+test('chains what it appends, and appends nothing where nothing changes', async () => {
+  const { start, eventsOf, appends } = startStore();
+  const { change } = start();
+  await change(() => propose('A'), CONTEXT);
+  await change(() => propose('B'), CONTEXT);
+  expect(await change(() => [], CONTEXT)).toEqual(['A', 'B']);
+  expect(appends()).toBe(2);
+  const [first, second] = eventsOf('s');
+  expect(second!.metadata).toMatchObject({ previousHash: first!.metadata.hash, $causationId: 'req' });
+});
+
+describe('conflicts', () => {
+  /** A store in which another process appends before each of the first appends. */
+  const conflictIn = (attempts: number) => {
+    const store = startStore();
+    const append = store.client.appendToStream.bind(store.client);
+    store.client.appendToStream = (async (...args: Parameters<typeof append>) => {
+      if (store.appends() < attempts) store.record('X');
+      return append(...args);
+    });
+    return store;
+  };
+
+  test('are decided again at most eleven times', async () => {
+    const { start, appends } = conflictIn(11);
+    expect((await start().change(() => propose('A'), CONTEXT)).at(-1)).toBe('A');
+    expect(appends()).toBe(12);
+  });
+
+  test('end the change after twelve attempts', async () => {
+    const { start, appends } = conflictIn(Infinity);
+    await expect(start().change(() => propose('A'), CONTEXT)).rejects.toMatchObject({ code: 'concurrent_update' });
+    expect(appends()).toBe(12);
+  });
+
+  test('do not let the deadline pass: the first append may have taken effect', async () => {
+    const { start } = conflictIn(1);
+    const context = { ...CONTEXT, deadlineMs: Infinity };
+    const decide = (state: readonly string[]) => {
+      if (state.length > 0) context.deadlineMs = 0;
+      return propose('A');
+    };
+    const { change } = start();
+    expect(await change(decide, context)).toEqual(['X', 'A']);
+    await expect(change(decide, context)).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});
+
+test('a deleted stream is a fault of the store: it says how to mend it', async () => {
+  const { client, start } = startStore();
+  await client.tombstoneStream('s');
+  await expect(start().change(() => propose('A'), CONTEXT)).rejects.toThrow('the stream s was deleted: restore');
+});
+
+test('a slow read does not replace what a later one found', async () => {
+  const { client, start, record } = startStore();
+  const { read, change } = start();
+  record('A');
+  const readStream = client.readStream.bind(client);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  client.readStream = ((...args: Parameters<typeof readStream>) => {
+    client.readStream = readStream;
+    const early = readStream(...args);
+    const iterator = early.iterator.bind(early);
+    early.iterator = async function* (options) {
+      const events = await iterator(options).next();
+      await held;
+      yield events.value as never;
+    } as typeof iterator;
+    return early;
+  });
+  const slow = read();
+  await Promise.resolve();
+  expect(await change(() => propose('B'), CONTEXT)).toEqual(['A', 'B']);
+  release();
+  expect(await slow).toEqual(['A']);
+  expect(await read()).toEqual(['A', 'B']);
 });
