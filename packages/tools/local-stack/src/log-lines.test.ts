@@ -31,8 +31,9 @@ test('ignores lines after the stream is closed', async () => {
 });
 
 const style = { width: 8, colour: false };
-const time = '2026-01-31T12:34:56.789Z';
-const shown = `${String(new Date(time).getHours()).padStart(2, '0')}:34:56.789`;
+// An instant of the local time zone, as the line shows it.
+const time = new Date(2026, 0, 31, 9, 34, 56, 789).toISOString();
+const shown = '09:34:56.789';
 const entry = (fields: object) => JSON.stringify({ level: 'info', time, pid: 1, name: 'orders', ...fields });
 
 test('renders a log entry as one line', () =>
