@@ -114,12 +114,13 @@ test('clients connect to the advertised host', async () => {
     KAFKA_DATABASE_URL: database.url,
     KAFKA_PORT: String(port),
     KAFKA_HOST: '0.0.0.0',
-    KAFKA_ADVERTISED_HOST: 'localhost',
+    // Part of 0.0.0.0 on every machine: `localhost` may be ::1 alone.
+    KAFKA_ADVERTISED_HOST: '127.0.0.1',
   });
-  await until(() => program.output().includes(`ready on localhost:${port}`));
+  await until(() => program.output().includes(`ready on 127.0.0.1:${port}`));
   const admin = clientOf(`127.0.0.1:${port}`).admin();
   await admin.connect();
-  expect((await admin.describeCluster()).brokers).toEqual([{ nodeId: 1, host: 'localhost', port }]);
+  expect((await admin.describeCluster()).brokers).toEqual([{ nodeId: 1, host: '127.0.0.1', port }]);
   await admin.disconnect();
   program.process.kill('SIGTERM');
   expect(await program.ended).toBe(0);

@@ -28,7 +28,8 @@ interface Settings {
   readonly access?: Access;
 }
 
-const serve = (settings: Settings, port = 0) => startEventStore({ databaseUrl: database.url, port, ...settings });
+const serve = (settings: Settings, port = 0, host = '127.0.0.1') =>
+  startEventStore({ databaseUrl: database.url, host, port, ...settings });
 
 /** Opens the store as a service does, with its log. */
 const open = (address: string, { port }: EventStoreServer) => {
@@ -134,7 +135,9 @@ test.each<[what: string, wrong: Settings, address: string, sentence: RegExp, rig
     { tls: rightTls },
   ],
 ])('%s is logged once, with how to correct it', async (_, wrong, address, sentence, right) => {
-  let server = await serve(wrong, await freePort());
+  // Where the address names it, `localhost`: that may be ::1 alone.
+  const host = /localhost|127\.0\.0\.1/.exec(address)![0];
+  let server = await serve(wrong, await freePort(), host);
   const { check, told, untilReady, close } = open(address, server);
   for (let n = 0; n < 3; n += 1) await expect(check()).rejects.toThrow();
   await expect(check()).rejects.toThrow(sentence);
@@ -142,7 +145,7 @@ test.each<[what: string, wrong: Settings, address: string, sentence: RegExp, rig
   expect(told()[0]).not.toContain('secret');
   await server.stop();
   if (right) {
-    server = await serve(right, server.port);
+    server = await serve(right, server.port, host);
     await untilReady();
     await server.stop();
   }
