@@ -23,34 +23,76 @@ const APPLIED: PaymentChange = {
   type: 'PaymentApplied',
   data: { appliedMinor: '900', unappliedMinor: '100', at: late },
 };
+const APPLIED_STATE = { status: 'applied', appliedMinor: 900n, unappliedMinor: 100n, updatedAt: late } as const;
+const FAILED_STATE = { status: 'failed', failureReason: 'reorg' } as const;
 const refunded = (refundedTotalMinor: string): PaymentChange => ({
   type: 'PaymentRefunded',
   data: { refundedTotalMinor, at: late },
 });
 const after = (...changes: readonly PaymentChange[]) => changes.reduce(paymentAfter, payment);
 
-test('an applied payment has its shares', () => {
-  const shares = { status: 'applied', appliedMinor: 900n, unappliedMinor: 100n, updatedAt: late };
-  expect(after(APPLIED)).toMatchObject(shares);
+const block = { height: 7, hash: '0x7a' };
+const FAILED: PaymentChange = { type: 'PaymentFailed', data: { failureReason: 'reorg', at: early } };
+const ORPHANED: PaymentChange = { type: 'PaymentOrphaned', data: { orphanReason: 'late', at: late } };
+const CONFIRMED: PaymentChange = { type: 'PaymentConfirmed', data: { confirmations: 3, at: early } };
+const SEEN_AGAIN = { type: 'PaymentReinstated', data: { sighting: 2, confirmed: false, at: late } } as const;
+const mined = (changes: object): PaymentChange => ({
+  type: 'PaymentBlockChanged',
+  data: { block, confirmations: 1, blockChanges: 1, at: late, ...changes },
 });
+const confirmed = { confirmedAt: early, confirmations: 3 };
 
-test('a refund of a part keeps the status and the shares, and the last one ends both', () => {
-  expect(after(APPLIED, refunded('400'))).toMatchObject({ status: 'applied', refundedMinor: 400n, appliedMinor: 900n });
-  expect(after(APPLIED, refunded('1000'))).toMatchObject({ status: 'refunded', appliedMinor: 0n, unappliedMinor: 0n });
-});
-
-test('money that is seen again counts as unconfirmed, and has no reason of its failure any more', () => {
-  const confirmed: PaymentChange = { type: 'PaymentConfirmed', data: { confirmations: 3, at: early } };
-  const failed: PaymentChange = { type: 'PaymentFailed', data: { failureReason: 'reorg', at: late } };
-  expect(after(confirmed, failed)).toMatchObject({ status: 'failed', failureReason: 'reorg', confirmedAt: early });
-  const again: PaymentChange = { type: 'PaymentReinstated', data: { sighting: 2, confirmed: false, at: late } };
-  expect(after(confirmed, failed, again)).toMatchObject({
-    status: 'received',
-    sighting: 2,
-    failureReason: undefined,
-    confirmedAt: undefined,
-  });
-});
+test.each<[string, PaymentChange[], Partial<PaymentState>]>([
+  ['a confirmation counts', [CONFIRMED], confirmed],
+  [
+    'a confirmation without a count keeps that of the block',
+    [mined({ confirmations: 2 }), { type: 'PaymentConfirmed', data: { at: late } }],
+    { block, blockChanges: 1, confirmations: 2, confirmedAt: late, updatedAt: late },
+  ],
+  [
+    'a change of block keeps the confirmation',
+    [CONFIRMED, mined({})],
+    { block, blockChanges: 1, confirmations: 1, confirmedAt: early, updatedAt: late },
+  ],
+  [
+    'a change of block can take the confirmation back',
+    [CONFIRMED, mined({ unconfirmed: true })],
+    { block, blockChanges: 1, confirmations: 1, updatedAt: late },
+  ],
+  [
+    'no block contains the payment any more',
+    [mined({}), mined({ block: undefined, confirmations: 0, blockChanges: 2 })],
+    { blockChanges: 2, confirmations: 0, updatedAt: late },
+  ],
+  ['an applied payment has its shares', [APPLIED], APPLIED_STATE],
+  ['an orphan that is applied is no orphan', [ORPHANED, APPLIED], APPLIED_STATE],
+  ['nothing of an orphan is applied', [APPLIED, ORPHANED], { status: 'orphan', orphanReason: 'late', updatedAt: late }],
+  ['nothing of a failed payment is applied', [APPLIED, FAILED], { ...FAILED_STATE, updatedAt: late }],
+  [
+    'a refund of a part keeps the status and the shares',
+    [APPLIED, refunded('999')],
+    { ...APPLIED_STATE, refundedMinor: 999n },
+  ],
+  [
+    'a refund of the rest ends both',
+    [APPLIED, refunded('1000')],
+    { status: 'refunded', refundedMinor: 1_000n, updatedAt: late },
+  ],
+  [
+    'money that is seen again is unconfirmed, in no block, and has no reason of its failure',
+    [CONFIRMED, mined({}), FAILED, SEEN_AGAIN],
+    { sighting: 2, blockChanges: 1, updatedAt: late },
+  ],
+  ['an orphan that is seen again is no orphan', [ORPHANED, SEEN_AGAIN], { sighting: 2, updatedAt: late }],
+  [
+    'money that is seen again can be confirmed at once, in a block',
+    [
+      FAILED,
+      { ...SEEN_AGAIN, data: { ...SEEN_AGAIN.data, confirmed: true, confirmations: 2, block, blockChanges: 4 } },
+    ],
+    { sighting: 2, confirmedAt: late, confirmations: 2, block, blockChanges: 4, updatedAt: late },
+  ],
+])('%s', (_, changes, expected) => expect(after(...changes)).toEqual({ ...payment, ...expected }));
 
 test('a change that is recorded late does not set the last update back', () => {
   const earlier: PaymentChange = { type: 'PaymentOrphaned', data: { orphanReason: 'late', at: early } };

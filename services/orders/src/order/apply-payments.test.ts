@@ -110,6 +110,14 @@ describe('capture', () => {
   });
   test('applies an unconfirmed payment of a rail that counts no confirmations', () =>
     expect(after(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture).status).toBe('paid'));
+  test('marks the only payment that the paid order no longer needs as an orphan', () =>
+    given(...past(createOrder(), ...[1, 2].map((n) => offer(n, 10_000_000n, { confirmed: false }))))
+      .when(capture)
+      .thenLike(
+        { type: 'OrderPaymentsApplied', data: { allocations: [{ paymentId: paymentId(1) }] } },
+        { type: 'OrderPaid' },
+        { type: 'OrderPaymentsOrphaned', data: { paymentIds: [paymentId(2)], orphanReason: 'already_paid' } },
+      ));
   test('a confirmation after the capture is still recorded', () =>
     given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))
       .when(offer(1, 10_000_000n, { confirmations: 2 }))

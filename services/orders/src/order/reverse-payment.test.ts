@@ -229,6 +229,22 @@ describe('money that its rail sees again after a failure', () => {
         { type: 'OrderPaymentFailed', data: { status: 'reversed' } },
         { type: 'OrderPaymentReinstated', data: { confirmed: false } },
       ));
+  test('was dropped if the order never applied it', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false })))
+      .when(again(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentFailed', data: { failureReason: 'dropped', status: 'awaiting_payment' } },
+        { type: 'OrderPaymentReinstated' },
+        { type: 'OrderPaymentsApplied' },
+        { type: 'OrderPaid' },
+      ));
+  test('keeps its block when an older report arrives after it', () => {
+    const block = { height: 9, hash: '0x9a' };
+    const seenAgain = again(1, 10_000_000n, { block, confirmations: 12, blockChanges: 3 });
+    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), seenAgain))
+      .when(again(1, 10_000_000n, { block: { height: 7, hash: '0x7a' }, confirmations: 1, blockChanges: 2 }))
+      .thenNothing();
+  });
   test('is not touched by reports of the earlier sighting', () => {
     const paid = past(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n));
     for (const old of [fail(1), offer(1, 10_000_000n), again(1, 10_000_000n)])
@@ -334,6 +350,12 @@ describe('excess of an order that loses a payment', () => {
     given(...past(...reversed))
       .when(offer(2, 10_000_000n, { confirmations: 12, block, blockChanges: 2, confirmedAt: dueAt.toISOString() }))
       .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('is no late orphan: the order took it neither before nor after', () => {
+    const inTime = offer(2, 10_000_000n, { at: minutesAfterNoon(62), seenAt: NOON.toISOString() });
+    const late = offer(1, 10_000_000n, { at: minutesAfterNoon(61) });
+    const order = after(createOrder(), expireAt(dueAt), late, inTime, fail(2));
+    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'orphan', 'failed']);
   });
   test('stays due for refund after a refund: the merchant chose to give the money back', () => {
     expect(after(...paidTwice, refund(10_000_000n)).status).toBe('reversed');

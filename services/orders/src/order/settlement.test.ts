@@ -85,6 +85,7 @@ describe('a rest that nobody can send', () => {
       amounts(order({ instructions: deposits(...smallest) }), offer(1, 9_999_500n)).status;
     expect(networks(5_000n, 1_000n)).toBe('paid');
     expect(networks(5_000n, 500n)).toBe('partially_paid');
+    expect(networks(500n, 5_000n)).toBe('partially_paid');
     expect(networks(5_000n, undefined)).toBe('partially_paid');
   });
   test('counts for the addresses behind a payment page, and not without an address', () => {
