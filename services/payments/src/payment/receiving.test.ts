@@ -55,6 +55,42 @@ describe('ReceivePayment', () => {
     'refuses the same payment with %j',
     (overrides) => given(paymentReceived()).when(receivePayment(overrides)).thenRefused('payment_conflict'),
   );
+  test('lists a difference of the currency without the amounts, which do not compare', () =>
+    expect(() =>
+      paymentDecider.decide(receivePayment({ currency: 'ETH', amountMinor: 9_999n }), stateOf([paymentReceived()])),
+    ).toThrow(/^this payment was already reported with another currency \(BTC\)$/));
+  test('takes a repeated report that names the address, whatever order has the address now', () => {
+    const first = { address: 'bc1q', orderId: ORDER_ID };
+    given(paymentReceived(first))
+      .when(receivePayment({ ...first, orderId: 'ord_other' }))
+      .thenNothing();
+    given(paymentReceived(first))
+      .when(receivePayment({ address: 'bc1p', orderId: 'ord_other' }))
+      .thenRefused('payment_conflict');
+  });
+  test('records all that the rail reports, and nothing else', () => {
+    const {
+      type: _,
+      reinstates: __,
+      amountMinor,
+      feeMinor,
+      seenAt,
+      at,
+      ...reported
+    } = receivePayment({ reinstates: true });
+    given()
+      .when(receivePayment({ reinstates: true }))
+      .then({
+        type: 'PaymentReceived',
+        data: {
+          ...reported,
+          amountMinor: String(amountMinor),
+          feeMinor: String(feeMinor),
+          seenAt: seenAt.toISOString(),
+          at: at.toISOString(),
+        },
+      });
+  });
   test('lists the differences in the refusal', () => {
     const decide = () =>
       paymentDecider.decide(
@@ -151,6 +187,39 @@ describe('the block of a payment', () => {
       .when(again({ block: elsewhere, confirmations: 1 }))
       .thenState((payment) => expect(payment).toMatchObject({ confirmedAt: expect.any(String) }));
   });
+  const report = again({});
+  const change = (data: object): PaymentEvent => ({
+    type: 'PaymentBlockChanged',
+    data: { confirmations: 1, blockChanges: 1, seenAt: RECEIVED_AT.toISOString(), at: CHANGED_AT_ISO, ...data },
+  });
+  const unmined = paymentReceivedUnconfirmed;
+  test.each<[string, PaymentEvent, Partial<ReceivePayment>, PaymentEvent[]]>([
+    ['says nothing about blocks', mined, {}, []],
+    ['counts confirmations and names no block', mined, { confirmations: 5 }, []],
+    ['names the same block', mined, { block, confirmations: 5 }, []],
+    ['finds it in no block', mined, { confirmations: 0 }, [change({ confirmations: 0 })]],
+    ['finds it in another block', mined, { block: elsewhere }, [change({ block: elsewhere })]],
+    [
+      'counts more there',
+      mined,
+      { block: elsewhere, confirmations: 3 },
+      [change({ block: elsewhere, confirmations: 3 })],
+    ],
+    ['still finds it in no block', unmined, { confirmations: 0 }, []],
+    ['counts confirmations of a payment in no block', unmined, { confirmations: 5 }, []],
+    ['finds it in its first block', unmined, { block }, [change({ block })]],
+  ])('after a report that %s', (_, first, changes, expected) =>
+    given(first)
+      .when({ ...report, ...changes })
+      .then(...expected),
+  );
+  test('is not lost by a confirmation that names none', () =>
+    given(mined)
+      .when({ type: 'ConfirmPayment', confirmations: 0, at: CHANGED_AT })
+      .then({
+        type: 'PaymentConfirmed',
+        data: { confirmations: 0, seenAt: RECEIVED_AT.toISOString(), at: CHANGED_AT_ISO },
+      }));
   test('of a refunded payment is of no interest', () =>
     given(mined, paymentRefunded('10000'))
       .when(again({ block: elsewhere, confirmations: 1 }))
@@ -179,6 +248,50 @@ describe('ReceivePayment after a failure', () => {
   const again = receivePayment({ at: CHANGED_AT });
   const reinstated = paymentDecider.decide(again, fold(paymentDecider, paymentDecider.initial, failed));
 
+  const block = { height: 7, hash: '0x7a' };
+  const mined = paymentReceived({ block, confirmations: 3 });
+  const seenAt = RECEIVED_AT.toISOString();
+  test.each<[string, PaymentEvent, Partial<ReceivePayment>, object]>([
+    ['without a block', paymentReceived(), { confirmed: false }, { confirmed: false }],
+    ['confirmed', paymentReceived(), {}, { confirmed: true }],
+    [
+      'in its first block',
+      paymentReceived(),
+      { block, confirmations: 3 },
+      { confirmations: 3, block, blockChanges: 1 },
+    ],
+    ['in the same block', mined, { block, confirmations: 3 }, { confirmations: 3, block, blockChanges: 1 }],
+    [
+      'in no block any more',
+      mined,
+      { confirmed: false, confirmations: 0 },
+      { confirmed: false, confirmations: 0, blockChanges: 1 },
+    ],
+  ])('records a sighting %s', (_, first, changes, expected) =>
+    given(first, paymentFailed)
+      .when(receivePayment({ at: CHANGED_AT, ...changes }))
+      .then({
+        type: 'PaymentReinstated',
+        data: { sighting: 2, seenAt, confirmed: true, ...expected, at: CHANGED_AT_ISO } as never,
+      }),
+  );
+  test('names the sighting and the changes of block in every later event', () => {
+    const twice = past(
+      mined,
+      failPayment,
+      receivePayment({ confirmed: false, block, confirmations: 1, at: CHANGED_AT }),
+    );
+    const seen = { seenAt, sighting: 2, at: CHANGED_AT_ISO };
+    given(...twice)
+      .when(confirmPayment)
+      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, blockChanges: 1, ...seen } });
+    given(...twice)
+      .when(receivePayment({ confirmed: false, confirmations: 0, at: CHANGED_AT }))
+      .then({ type: 'PaymentBlockChanged', data: { confirmations: 0, blockChanges: 2, ...seen } });
+    given(...twice)
+      .when(failPayment)
+      .then({ type: 'PaymentFailed', data: { failureReason: 'reorg', blockChanges: 1, ...seen } });
+  });
   test('makes the payment received again', () => {
     given(...failed)
       .when(again)
