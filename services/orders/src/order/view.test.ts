@@ -43,6 +43,27 @@ test('asks for the units of the asset where its decimals are not those of the cu
   });
 });
 
+test('asks for coins of Bitcoin with the amount, and names a token by its label', () => {
+  const bitcoin = { ...deposit, chainId: 'bip122:000000000019d6689c085ae165831e93', address: 'bc1q', decimals: 6 };
+  expect(instructionOf(bitcoin, 25_500_000n)).toMatchObject({ payment_uri: 'bitcoin:bc1q?amount=25.500000' });
+  expect(instructionOf({ ...deposit, assetLabel: 'USDC.e' }, 1n)).toMatchObject({ asset_label: 'USDC.e' });
+  expect(instructionOf(deposit, 1n)).not.toHaveProperty('asset_label');
+});
+
+test('a QR code contains what the provider wants in it, by default its page', () => {
+  const codeOf = (changes: object) => instructionOf({ ...instruction, ...changes }, 1n);
+  expect(codeOf({ qrContent: 'pay:REF' })).toMatchObject({
+    qr_content: 'pay:REF',
+    payment_url: instruction.paymentUrl,
+  });
+  expect(codeOf({})).toMatchObject({ qr_content: instruction.paymentUrl });
+});
+
+test('the same order is rendered once', () => {
+  const order = existing(after(createOrder()));
+  expect(orderView(order)).toBe(orderView(order));
+});
+
 const create = createOrder({ instructions: [instruction, deposit] });
 const holding = createOrder({ instructions: [instruction, deposit], allow: { partial_payments: false } });
 const wrongNetwork = { providerId: 'eip155:1/0xabc:0', confirmed: false };
@@ -100,7 +121,8 @@ describe('what is to be given back', () => {
   const create = createOrder({ instructions: [{ ...deposit, smallestPayableMinor: '100' }] });
   test.each<[string, OrderCommand[], string | undefined]>([
     ['nothing of an order that is paid exactly', [offer(1, 10_000_000n)], undefined],
-    ['a excess', [offer(1, 12_000_000n)], '2.000000'],
+    ['an excess', [offer(1, 12_000_000n)], '2.000000'],
+    ['the smallest excess that can be sent', [offer(1, 10_000_100n)], '0.000100'],
     ['no excess that nobody can send', [offer(1, 10_000_099n)], undefined],
     ['a second payment', [offer(1, 10_000_000n), offer(2, 3_000_000n)], '3.000000'],
     ['what was paid of a canceled order', [offer(1, 4_000_000n), cancel], '4.000000'],

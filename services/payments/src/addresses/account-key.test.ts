@@ -1,8 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { readAccountKey } from './account-key.ts';
-import { bitcoinAddress, evmAddress } from './deposit-network.ts';
+import { keyHashOf, readAccountKey } from './account-key.ts';
 
 // BIP84, "Test vectors": account 0 of the mnemonic "abandon ... about".
 const BIP84_ZPUB =
@@ -24,15 +23,6 @@ const withVersion = (key: string, version: number) => {
   return base58check.encode(bytes);
 };
 
-test('derives the addresses of the BIP84 test vectors', () => {
-  const account = readAccountKey(BIP84_ZPUB);
-  expect(account).toMatchObject({ form: 'zpub', depth: 3 });
-  expect([0, 1].map((index) => bitcoinAddress(account.receiving(index), 'main'))).toEqual([
-    'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
-    'bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g',
-  ]);
-});
-
 test('derives the public keys that belong to the private keys', () => {
   const owner = HDKey.fromMasterSeed(SEED).derive("m/44'/60'/0'");
   const account = readAccountKey(owner.publicExtendedKey);
@@ -42,16 +32,32 @@ test('derives the public keys that belong to the private keys', () => {
   }
 });
 
-test('an EVM address has the checksum of EIP-55', () => {
-  const account = readAccountKey(HDKey.fromMasterSeed(SEED).derive("m/44'/60'/0'").publicExtendedKey);
-  expect(evmAddress(account.receiving(0))).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
-});
-
 test.each([BIP32_XPRV, BIP84_ZPRV])('refuses a private key without repeating it: %s', (key) => {
   const read = () => readAccountKey(key);
   expect(read).toThrow(/is a private key/);
   expect(read).not.toThrow(key);
 });
+
+// The version bytes of private keys. Source: SLIP-132.
+test.each([
+  0x0488ade4, 0x04b2430c, 0x049d7878, 0x04358394, 0x045f18bc, 0x044a4e28, 0x0295b005, 0x02aa7a99, 0x024285b5,
+  0x02575048,
+])('refuses a private key with the version %i', (version) =>
+  expect(() => readAccountKey(withVersion(BIP84_ZPRV, version))).toThrow(/is a private key/),
+);
+
+test('a fingerprint has 8 digits, also if it begins with zeros', () => {
+  const owner = HDKey.fromMasterSeed(SEED);
+  const fingerprints = Array.from({ length: 64 }, (_, n) =>
+    readAccountKey(owner.derive(`m/${n}`).publicExtendedKey),
+  ).map(({ fingerprint }) => fingerprint);
+  expect(fingerprints.filter((each) => each.startsWith('0')).length).toBeGreaterThan(0);
+  for (const each of fingerprints) expect(each).toMatch(/^[0-9a-f]{8}$/);
+});
+
+test('the hash of a key is that of its text', () =>
+  // printf abc | sha256sum
+  expect(keyHashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'));
 
 test.each([
   ['a ypub, whose scripts are not supported', withVersion(BIP84_ZPUB, 0x049d7cb2), /unsupported form/],
@@ -66,4 +72,5 @@ test('all public forms of a key derive the same addresses', () => {
   );
   expect(forms.map(({ form }) => form)).toEqual(['xpub', 'zpub', 'tpub', 'vpub']);
   expect(new Set(forms.map((account) => hex.encode(account.receiving(0)))).size).toBe(1);
+  expect(forms.map(({ depth }) => depth)).toEqual([3, 3, 3, 3]);
 });

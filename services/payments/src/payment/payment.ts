@@ -108,15 +108,10 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
  *  A report without block and confirmations, as from a sandbox, says nothing about blocks. */
 const changeBlock = (
   payment: ExistingPayment,
-  {
-    block,
-    confirmations = block ? 1 : undefined,
-    confirmed,
-    at,
-  }: Pick<ReceivePayment, 'block' | 'confirmations' | 'confirmed' | 'at'>,
+  { block, confirmations = 1, confirmed, at }: Pick<ReceivePayment, 'block' | 'confirmations' | 'confirmed' | 'at'>,
 ): PaymentEvent[] => {
   const isUnchanged = block?.hash === payment.block?.hash || (!block && confirmations !== 0);
-  if (isUnchanged || confirmations === undefined || payment.status === 'refunded') return [];
+  if (isUnchanged || payment.status === 'refunded') return [];
   const blockChanges = (payment.blockChanges ?? 0) + 1;
   const mayApply = payment.status === 'received' || payment.status === 'orphan';
   const unconfirmed = !confirmed && mayApply && payment.confirmedAt !== undefined;

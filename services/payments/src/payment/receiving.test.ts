@@ -213,6 +213,10 @@ describe('the block of a payment', () => {
       .when({ ...report, ...changes })
       .then(...expected),
   );
+  test('changes without a further confirmation of a confirmed payment', () =>
+    given(paymentReceived({ block, confirmations: 2 }))
+      .when({ type: 'ConfirmPayment', block: elsewhere, confirmations: 2, at: CHANGED_AT })
+      .then(change({ block: elsewhere, confirmations: 2 })));
   test('is not lost by a confirmation that names none', () =>
     given(mined)
       .when({ type: 'ConfirmPayment', confirmations: 0, at: CHANGED_AT })
