@@ -132,6 +132,10 @@ describe('capture', () => {
     given(...past(createOrder(), offer(1, 10_000_000n, { currency: 'BTC' })))
       .when(capture)
       .thenNothing());
+  test('is refused before the order has deposit instructions', () =>
+    given(...past(createOrder({ instructions: undefined }), offer(1, 10_000_000n)))
+      .when(capture)
+      .thenRefused('order_state_conflict'));
   test('is refused for a canceled order', () =>
     given(...past(createOrder(), cancel))
       .when(capture)

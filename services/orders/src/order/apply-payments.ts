@@ -34,15 +34,15 @@ export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[
 const sumOf = (order: ExistingOrder, payments: readonly PaymentState[]): bigint =>
   payments.reduce((total, payment) => total + spareMinor(order, payment), 0n);
 
-/** Excess of an order that lost a payment, oldest first, until it makes up what is missing beside `held`. None if it
- *  cannot settle the order. */
+/** Excess of an order that lost a payment, oldest first, until it makes up what is missing beside `held`, or all of it
+ *  if that is too little. */
 const excessFor = (order: ExistingOrder, held: readonly PaymentState[]): PaymentState[] => {
   const missingMinor = remainingMinor(order) - sumOf(order, held);
-  if (!hasLostPayment(order) || missingMinor <= 0n) return [];
+  if (!hasLostPayment(order)) return [];
   const found: PaymentState[] = [];
   for (const payment of order.payments.filter((each) => isExcess(order, each)))
     if (sumOf(order, found) < missingMinor) found.push(payment);
-  return isSettledWith(order, sumOf(order, [...held, ...found])) ? found : [];
+  return found;
 };
 
 /** A new price can leave a rest that needs no payment. */
@@ -70,7 +70,7 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
       !isBeforeOrder(order, payment) &&
       !isUnmined(payment),
   );
-  return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
+  return applyPayments(order, captured, 'captured', at);
 };
 
 /** Rails that count no confirmations, for example of the sandbox, do not say so. */

@@ -37,6 +37,10 @@ describe('creation', () => {
       .when({ type: 'InstructOrder', instructions: [instruction], at: NOON })
       .thenLike({ type: 'OrderInstructed', data: { status: 'awaiting_payment' } });
   });
+  test('deposit instructions that arrive again change nothing', () =>
+    given(orderCreated())
+      .when({ type: 'InstructOrder', instructions: [{ ...instruction, provider: 'other' }], at: NOON })
+      .thenNothing());
   test('creating an order again changes nothing', () => given(orderCreated()).when(createOrder()).thenNothing());
   test('a command on an unknown order is refused', () => given().when(cancel).thenRefused('not_found'));
 });

@@ -1,5 +1,5 @@
 import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
-import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer } from '../testing/orders.ts';
+import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 
 const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
@@ -164,6 +164,39 @@ describe('money of an outside provider', () => {
     expect(after(...slow, instructed('acme')).status).toBe('paid');
     expect(orphans(...slow, instructed('other'))).toEqual(['wrong_network']);
     expect(after(...slow, instructed('other')).status).toBe('awaiting_payment');
+  });
+
+  test('becomes an orphan with its sighting when the instructions come, once it is confirmed', () => {
+    const at = minutesAfterNoon(1);
+    const instructed: OrderCommand = { type: 'InstructOrder', instructions: [pageAt('other')], at };
+    const reported = (confirmed: boolean) =>
+      past(create({ instructions: undefined }), reportedBy('acme', { sighting: 2, confirmed }));
+    const id = paymentId(1);
+    given(...reported(true))
+      .when(instructed)
+      .then(
+        {
+          type: 'OrderInstructed',
+          data: {
+            instructions: [pageAt('other')],
+            status: 'awaiting_payment',
+            reason: 'instructions_ready',
+            at: at.toISOString(),
+          },
+        },
+        {
+          type: 'OrderPaymentsOrphaned',
+          data: {
+            paymentIds: [id],
+            orphanReason: 'wrong_network',
+            sightings: { [id]: 2 },
+            at: at.toISOString(),
+          },
+        },
+      );
+    given(...reported(false))
+      .when(instructed)
+      .thenLike({ type: 'OrderInstructed' });
   });
 
   test('applies to a sandbox order where nobody reported it', () =>
