@@ -51,13 +51,35 @@ test('applies special terms of a merchant on the rails they name', () => {
   expect(feeOf(schedule, { ...payment, rail: 'crypto_deposit' })).toBe(100n);
 });
 
-test('refuses a schedule with more decimals than the currency has', () =>
+const faultsOf = (rule: object, changes: object = {}) => {
+  const rails = { ...shipped.rails, gateway_pay: rule };
+  return FeeSchedule.safeParse({ ...shipped, rails, ...changes }).error?.issues.map(({ path, message }) => [
+    path.join('.'),
+    message,
+  ]);
+};
+
+test('refuses amounts with more decimals than their currency has', () => {
   expect(
-    FeeSchedule.safeParse({
-      ...shipped,
-      rails: { ...shipped.rails, gateway_pay: { percent_bps: 1, min: { BTC: '0.000000001' } } },
-    }).success,
-  ).toBe(false));
+    faultsOf({ percent_bps: 1, min: { BTC: '0.00000001', USDC: '1' }, max: { USDC: '0.000001' } }),
+  ).toBeUndefined();
+  expect(faultsOf({ percent_bps: 1, min: { BTC: '0.000000001' } })).toEqual([
+    ['rails.gateway_pay.min.BTC', 'BTC has 8 decimals'],
+  ]);
+});
+
+test('refuses a percentage that is below 0, above 100 or no whole number of basis points', () => {
+  for (const percent_bps of [0, 10_000]) expect(faultsOf({ percent_bps })).toBeUndefined();
+  for (const percent_bps of [-1, 10_001, 0.5])
+    expect(faultsOf({ percent_bps })).toMatchObject([['rails.gateway_pay.percent_bps', expect.any(String)]]);
+});
+
+test('refuses a schedule without a version, with one that is too long, and for anything but merchants', () => {
+  const rule = { percent_bps: 1 };
+  expect(faultsOf(rule, { version: 'v'.repeat(64) })).toBeUndefined();
+  for (const changes of [{ version: '' }, { version: 'v'.repeat(65) }, { merchants: { ana: {} } }, { fixed: {} }])
+    expect(faultsOf(rule, changes)).toHaveLength(1);
+});
 
 test('a fee is between zero and the payment, and without a cap it never falls as the payment grows', () => {
   const amount = fc.bigInt({ min: 1n, max: 10n ** 24n });

@@ -30,8 +30,12 @@ describe('RefundPayment', () => {
     given(paymentReceived(), paymentApplied, paymentRefunded('4000'))
       .when(refundPayment(6_001n, SECOND_REFUND_ID))
       .thenRefused('refund_too_large'));
-  test('refuses an amount of zero', () =>
-    given(paymentReceived(), paymentApplied).when(refundPayment(0n)).thenRefused('invalid_request'));
+  test('refuses an amount of zero, and names it', () => {
+    given(paymentReceived(), paymentApplied).when(refundPayment(0n)).thenRefused('invalid_request');
+    expect(() => given(paymentReceived(), paymentApplied).when(refundPayment(0n)).thenNothing()).toThrow(
+      expect.objectContaining({ details: [{ path: 'amount', message: 'must be positive' }] }),
+    );
+  });
   test('refuses once everything is refunded', () =>
     given(paymentReceived(), paymentApplied, paymentRefunded('10000'))
       .when(refundPayment(1n, SECOND_REFUND_ID))

@@ -198,6 +198,16 @@ describe('unclaimed money is resolved once', () => {
     expect(decide(sentBack, toOrder)).toThrow(`already marked as returned at ${CHANGED_AT_ISO}`);
   });
 
+  test('the refusal says what the money waits for', () => {
+    const refusalOf = (resolution: PaymentCommand, events: PaymentEvent[]) => () =>
+      paymentDecider.decide(resolution, stateOf(events));
+    const pending = 'the payment is not confirmed: wait until its rail has confirmed it';
+    for (const resolution of [toOrder, sentBack]) {
+      expect(refusalOf(resolution, after({ ...toUnknownAddress, confirmed: false }))).toThrow(pending);
+      expect(refusalOf(resolution, after(toUnknownAddress, failPayment))).toThrow('the payment failed (reorg)');
+    }
+  });
+
   test.each(resolutions)('money of a merchant is refused: %#', (resolution) => {
     given(paymentReceived(), paymentOrphaned('before_order')).when(resolution).thenRefused('payment_conflict');
     given(paymentReceived(), paymentOrphaned('unknown_order')).when(resolution).thenRefused('payment_conflict');
