@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDecimal } from '@cpg/contracts';
+import { FiatCurrency, parseDecimal } from '@cpg/contracts';
 import { createLogger } from '@cpg/platform';
 import type { AcceptedPrice } from './accepted-prices.ts';
 import { marketRates } from './market.ts';
@@ -8,7 +8,7 @@ import { bitso } from './sources/bitso.ts';
 import { coinbase } from './sources/coinbase.ts';
 import { ecb } from './sources/ecb.ts';
 import { kraken } from './sources/kraken.ts';
-import { parseMaxAge, publicSources } from './sources/public.ts';
+import { parseMaxAge, PUBLIC_SOURCES, publicSources } from './sources/public.ts';
 import type { PricedCurrency, RateSource } from './sources/source.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -110,6 +110,12 @@ test('parses the documented answer of each source into dollar prices', async () 
     MXN: expect.closeTo(0.0545, 3),
   });
   expect(await usdOf(ecb)).toEqual({ EUR: 1.16, MXN: expect.closeTo(0.0545, 3) });
+});
+
+test('two sources or more price each fiat currency, because one alone is not believed at first', () => {
+  const sourcesOf = (currency: PricedCurrency) => PUBLIC_SOURCES.filter(({ currencies }) => currencies.includes(currency));
+  const others = FiatCurrency.exclude(['USD']).options;
+  expect(others.filter((currency) => sourcesOf(currency).length < 2)).toEqual([]);
 });
 
 test('quotes the median of the sources through the dollar, and names the sources', async () => {

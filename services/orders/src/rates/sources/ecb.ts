@@ -22,10 +22,11 @@ export const ecb: RateSource = {
     const dollars = perEuro.get('USD');
     if (!day || !dollars) throw new Error('not the daily reference rates');
     const at = agreedOn(day);
-    const pesos = perEuro.get('MXN');
-    const prices: Price[] = [{ currency: 'EUR', usd: dollars, at }];
-    if (pesos) prices.push({ currency: 'MXN', usd: divide(dollars, pesos), at });
-    return prices.filter(({ currency }) => currencies.includes(currency));
+    return currencies.flatMap((currency): Price[] => {
+      if (currency === 'EUR') return [{ currency, usd: dollars, at }];
+      const units = perEuro.get(currency);
+      return units ? [{ currency, usd: divide(dollars, units), at }] : [];
+    });
   },
 };
 
