@@ -28,10 +28,10 @@ const start = (beforeAppend: (attempt: number, store: ReturnType<typeof memorySt
   const store = memoryStore();
   const { client } = store;
   const appendToStream = client.appendToStream.bind(client);
-  client.appendToStream = (async (...args: Parameters<typeof appendToStream>) => {
+  client.appendToStream = async (...args: Parameters<typeof appendToStream>) => {
     beforeAppend(store.appends() + 1, store);
     return appendToStream(...args);
-  });
+  };
   const recent = recentEvents<number, Added>();
   const options = {
     client,
@@ -189,10 +189,10 @@ describe('commands at the same moment', () => {
     const append = client.appendToStream.bind(client);
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
-    client.appendToStream = (async (...args: Parameters<typeof append>) => {
+    client.appendToStream = async (...args: Parameters<typeof append>) => {
       if (args[0] === 'sum-1') await held;
       return append(...args);
-    });
+    };
     const first = handler.handle('1', { add: [1] }, contextOf());
     expect(await handler.handle('2', { add: [2] }, contextOf())).toMatchObject({ state: 2 });
     release();

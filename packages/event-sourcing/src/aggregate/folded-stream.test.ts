@@ -88,10 +88,10 @@ describe('conflicts', () => {
   const conflictIn = (attempts: number) => {
     const store = startStore();
     const append = store.client.appendToStream.bind(store.client);
-    store.client.appendToStream = (async (...args: Parameters<typeof append>) => {
+    store.client.appendToStream = async (...args: Parameters<typeof append>) => {
       if (store.appends() < attempts) store.record('X');
       return append(...args);
-    });
+    };
     return store;
   };
 
@@ -133,7 +133,7 @@ test('a slow read does not replace what a later one found', async () => {
   const readStream = client.readStream.bind(client);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
-  client.readStream = ((...args: Parameters<typeof readStream>) => {
+  client.readStream = (...args: Parameters<typeof readStream>) => {
     client.readStream = readStream;
     const early = readStream(...args);
     const iterator = early.iterator.bind(early);
@@ -143,7 +143,7 @@ test('a slow read does not replace what a later one found', async () => {
       yield events.value as never;
     } as typeof iterator;
     return early;
-  });
+  };
   const slow = read();
   await Promise.resolve();
   expect(await change(() => propose('B'), CONTEXT)).toEqual(['A', 'B']);

@@ -113,7 +113,8 @@ test('parses the documented answer of each source into dollar prices', async () 
 });
 
 test('two sources or more price each fiat currency, because one alone is not believed at first', () => {
-  const sourcesOf = (currency: PricedCurrency) => PUBLIC_SOURCES.filter(({ currencies }) => currencies.includes(currency));
+  const sourcesOf = (currency: PricedCurrency) =>
+    PUBLIC_SOURCES.filter(({ currencies }) => currencies.includes(currency));
   const others = FiatCurrency.exclude(['USD']).options;
   expect(others.filter((currency) => sourcesOf(currency).length < 2)).toEqual([]);
 });
