@@ -38,13 +38,28 @@ export interface Measured {
 
 interface TestFile {
   readonly file: string;
-  readonly project: Project;
   readonly ms: number;
 }
+
+/** Tests of one kind, which try the changes that survive the stage before. */
+interface Stage {
+  readonly name: string;
+  readonly project: Project;
+  /** Whether they are in a package that is changed. */
+  readonly isNear: boolean;
+}
+
+const STAGES: readonly Stage[] = [
+  { name: 'unit tests of the package', project: 'unit', isNear: true },
+  { name: 'unit tests of other packages', project: 'unit', isNear: false },
+  { name: 'integration tests of the package', project: 'integration', isNear: true },
+];
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const WORKERS = 2;
 const MIN_TIMEOUT_MS = 20_000;
+/** Everything imports packages/contracts. A rule of it that no test nearer than these notices needs one of its own. */
+const MAX_FAR_TESTS = 60;
 const FIRST_RUN_MS = 1_800_000;
 /** Integration tests of one mutant take at most so long without the mutant. */
 const MAX_INTEGRATION_MS = 60_000;
@@ -71,7 +86,7 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
   const runners: JestRunner[] = [];
   const cleanUp = async () => {
     await Promise.all(runners.map((runner) => runner.close()));
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   const interrupted = () => void cleanUp().finally(() => process.exit(130));
   for (const signal of SIGNALS) process.on(signal, interrupted);
@@ -81,22 +96,31 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
       copyCheckout(checkout, files, copy);
       runners.push(new JestRunner(copy));
     }
-    const reached = await testsThatReach({ mutants, files, textOf, copy: workers[0]!, runner: runners[0]!, say });
-
-    const survivors: Survivor[] = [];
-    const queue = [...mutants];
-    const work = async (copy: string, runner: JestRunner) => {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        const path = join(copy, mutant.file);
-        const source = textOf.get(mutant.file)!;
-        writeFileSync(path, mutate(source, mutant));
-        const tests = reached.get(mutant.id) ?? [];
-        if (!(await isKilled(runner, mutant, tests))) survivors.push({ ...mutant, isReached: tests.length > 0 });
-        writeFileSync(path, source);
-      }
-    };
-    await Promise.all(workers.map((copy, index) => work(copy, runners[index]!)));
-    say(`${mutants.length - survivors.length} killed`);
+    const imports = new Imports(workers[0]!, files);
+    const reached = new Set<number>();
+    let left = mutants;
+    for (const stage of STAGES) {
+      if (left.length === 0) break;
+      const tests = testsOf(stage, left, imports);
+      if (tests.length === 0) continue;
+      const reaching = await testsThatReach({ stage, tests, left, textOf, copy: workers[0]!, runner: runners[0]! });
+      const survivors: Numbered[] = left.filter(({ id }) => !reaching.has(id));
+      const queue = left.filter(({ id }) => reaching.has(id));
+      for (const { id } of queue) reached.add(id);
+      say(`${tests.length} ${stage.name} reach ${queue.length} of the changes`);
+      const work = async (copy: string, runner: JestRunner) => {
+        for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+          const source = textOf.get(mutant.file)!;
+          writeFileSync(join(copy, mutant.file), mutate(source, mutant));
+          if (!(await isKilled(runner, stage, mutant, reaching.get(mutant.id)!))) survivors.push(mutant);
+          writeFileSync(join(copy, mutant.file), source);
+        }
+      };
+      await Promise.all(workers.map((copy, index) => work(copy, runners[index]!)));
+      say(`${left.length - survivors.length} killed`);
+      left = survivors;
+    }
+    const survivors = left.map((mutant) => ({ ...mutant, isReached: reached.has(mutant.id) }));
     return {
       name,
       tried: mutants.length,
@@ -143,79 +167,81 @@ const equivalentsIn = (checkout: string, sources: readonly string[]): Equivalent
   return entries.filter(({ file }) => sources.includes(file));
 };
 
-/** Runs the tests related to the mutants once, on sources that record which test file reaches which mutant. */
+/** The tests that may reach one of the changes, as imports tell, those with the shortest way first. */
+const testsOf = ({ project, isNear }: Stage, mutants: readonly Located[], imports: Imports): string[] => {
+  const changed = new Set(mutants.map(({ file }) => file));
+  const packages = new Set([...changed].map(packageOf));
+  const related = [...imports.dependentsOf(changed)].filter(
+    (file) =>
+      /\.test\.ts$/.test(file) &&
+      !/\.extended\.|\/acceptance\//.test(file) &&
+      file.endsWith('.int.test.ts') === (project === 'integration') &&
+      packages.has(packageOf(file)) === isNear,
+  );
+  return isNear ? related : related.slice(0, MAX_FAR_TESTS);
+};
+
+/** Runs the tests once, on sources that record which test file reaches which change. */
 const testsThatReach = async ({
-  mutants,
-  files,
+  stage,
+  tests,
+  left,
   textOf,
   copy,
   runner,
-  say,
 }: {
-  readonly mutants: readonly Numbered[];
-  readonly files: readonly string[];
+  readonly stage: Stage;
+  readonly tests: readonly string[];
+  readonly left: readonly Numbered[];
   readonly textOf: ReadonlyMap<string, string>;
   readonly copy: string;
   readonly runner: JestRunner;
-  readonly say: (text: string) => void;
 }): Promise<Map<number, TestFile[]>> => {
-  const changed = [...new Set(mutants.map(({ file }) => file))];
-  const related = new Imports(copy, files).dependentsOf(changed);
-  const tests = [...related].filter((file) => /\.test\.ts$/.test(file) && !/\.extended\.|\/acceptance\//.test(file));
-  const isIntegration = (file: string) => file.endsWith('.int.test.ts');
-  const packages = new Set(changed.map(packageOf));
-  const byProject: Record<Project, string[]> = {
-    unit: tests.filter((file) => !isIntegration(file)),
-    integration: tests.filter((file) => isIntegration(file) && packages.has(packageOf(file))),
-  };
-
+  const changed = new Set(left.map(({ file }) => file));
   for (const file of changed) {
-    const own = mutants.filter((mutant) => mutant.file === file);
+    const own = left.filter((mutant) => mutant.file === file);
     writeFileSync(join(copy, file), withProbes(textOf.get(file)!, own));
   }
   const hits = join(dirname(copy), 'hits');
   writeFileSync(hits, '');
-  const times = new Map<string, TestFile>();
-  for (const project of ['unit', 'integration'] as const) {
-    if (byProject[project].length === 0) continue;
-    const run: JestRun = { project, tests: byProject[project], workers: WORKERS, bail: false };
-    const outcome = await runner.run(run, FIRST_RUN_MS);
-    if (typeof outcome === 'string') throw new Error(`the ${project} tests of the unchanged source end by ${outcome}`);
-    for (const { file, ms, failed } of outcome.files) {
-      if (failed) console.log(`${file} fails on the unchanged source: it does not count`);
-      else times.set(file, { file, project, ms });
-    }
-    say(`${outcome.files.length} ${project} tests`);
-  }
+  const run: JestRun = { project: stage.project, tests, workers: WORKERS, bail: false };
+  const outcome = await runner.run(run, FIRST_RUN_MS);
+  if (typeof outcome === 'string') throw new Error(`the ${stage.name} of the unchanged source end by ${outcome}`);
   for (const file of changed) writeFileSync(join(copy, file), textOf.get(file)!);
 
-  const reached = new Map<number, TestFile[]>();
+  const times = new Map<string, TestFile>();
+  for (const { file, ms, failed } of outcome.files) {
+    if (failed) console.log(`${file} fails on the unchanged source: it does not count`);
+    else times.set(file, { file, ms });
+  }
+  const reaching = new Map<number, TestFile[]>();
   for (const line of readFileSync(hits, 'utf8').split('\n').filter(Boolean)) {
     const [id, path] = line.split('\t') as [string, string];
     const test = times.get(path.slice(copy.length + 1));
-    const known = reached.get(Number(id)) ?? [];
-    if (test && !known.includes(test)) reached.set(Number(id), [...known, test]);
+    const known = reaching.get(Number(id)) ?? [];
+    if (test && !known.includes(test)) reaching.set(Number(id), [...known, test]);
   }
-  return reached;
+  return reaching;
 };
 
 const packageOf = (file: string): string => file.slice(0, file.indexOf('/src/'));
 
-/** Whether a test fails, or ends no more: unit tests first, those beside the file first. */
-const isKilled = async (runner: JestRunner, mutant: Numbered, tests: readonly TestFile[]): Promise<boolean> => {
-  const isNear = ({ file }: TestFile) => dirname(file) === dirname(mutant.file);
-  const inOrder = [...tests].sort((a, b) => Number(isNear(b)) - Number(isNear(a)) || a.ms - b.ms);
-  for (const project of ['unit', 'integration'] as const) {
-    let ms = 0;
-    const chosen = inOrder.filter((test) => {
-      if (test.project !== project) return false;
-      ms += test.ms;
-      return project === 'unit' || ms <= MAX_INTEGRATION_MS;
-    });
-    if (chosen.length === 0) continue;
-    const run: JestRun = { project, tests: chosen.map(({ file }) => file), workers: 1, bail: true };
-    const outcome = await runner.run(run, Math.max(MIN_TIMEOUT_MS, 3 * ms));
-    if (typeof outcome === 'string' || outcome.files.some(({ failed }) => failed)) return true;
-  }
-  return false;
+/** Whether a test fails, or ends no more. Tests beside the file run first. */
+const isKilled = async (
+  runner: JestRunner,
+  { project }: Stage,
+  mutant: Numbered,
+  tests: readonly TestFile[],
+): Promise<boolean> => {
+  const isBeside = ({ file }: TestFile) => dirname(file) === dirname(mutant.file);
+  const inOrder = [...tests].sort((a, b) => Number(isBeside(b)) - Number(isBeside(a)) || a.ms - b.ms);
+  let ms = 0;
+  const chosen = inOrder.filter((test) => {
+    const isFirst = ms === 0;
+    ms += test.ms;
+    return project === 'unit' || isFirst || ms <= MAX_INTEGRATION_MS;
+  });
+  const run: JestRun = { project, tests: chosen.map(({ file }) => file), workers: 1, bail: true };
+  const outcome = await runner.run(run, Math.max(MIN_TIMEOUT_MS, 3 * ms));
+  return typeof outcome === 'string' || outcome.files.some(({ failed }) => failed);
 };

@@ -34,7 +34,7 @@ export class Imports {
     return [...(this.importers.get(file) ?? [])];
   }
 
-  /** The files that import one of these, or import a file that does. */
+  /** The files that import one of these, or import a file that does, those with the shortest way first. */
   dependentsOf(files: Iterable<string>): Set<string> {
     const found = new Set(files);
     for (const file of found) for (const importer of this.importersOf(file)) found.add(importer);
