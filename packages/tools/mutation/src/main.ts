@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { GROUPS } from './groups.ts';
 import { measure } from './measure.ts';
@@ -18,6 +19,11 @@ const numberOf = (name: 'seed' | 'sample', otherwise: number): number => {
 
 const seed = numberOf('seed', Math.floor(Math.random() * 1e9));
 const names = positionals.length > 0 ? positionals : Object.keys(GROUPS);
+const unknown = names.find((name) => !GROUPS[name] && !existsSync(name));
+if (unknown !== undefined) {
+  console.error(`there is no group, file or folder ${unknown}\n${USAGE}`);
+  process.exit(2);
+}
 console.log(`seed ${seed}`);
 const results = [];
 for (const name of names) {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { copyCheckout, filesOf } from './copy.ts';
 import { type Equivalent, type Located, withoutEquivalents } from './equivalents.ts';
@@ -72,11 +72,11 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
     console.log(`${name}: ${text} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
   const files = filesOf(checkout);
   const sources = files.filter((file) => isIn(file, paths) && isTried(file));
-  if (sources.length === 0) throw new Error(`${name} is no group, and no file or folder with source files`);
+  if (sources.length === 0) throw new Error(`${name} has no source files whose changes are tried`);
   const textOf = new Map(sources.map((file) => [file, readFileSync(join(checkout, file), 'utf8')]));
 
   const all = sources.flatMap((file) => locatedMutants(file, textOf.get(file)!));
-  const { tried: candidates, unmatched } = withoutEquivalents(all, equivalentsIn(checkout, sources));
+  const { tried: candidates, unmatched } = withoutEquivalents(all, equivalentsIn(checkout, paths));
   const order = onePerPlace(candidates, ({ file, start }) => `${file} ${start}`, randomFrom(seed));
   const mutants = landable(order, sample, realpathSync(checkout), textOf).map((mutant, id) => ({ ...mutant, id }));
   say(`${mutants.length} of ${order.length} places of ${sources.length} files`);
@@ -108,16 +108,22 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
       const queue = left.filter(({ id }) => reaching.has(id));
       for (const { id } of queue) reached.add(id);
       say(`${tests.length} ${stage.name} reach ${queue.length} of the changes`);
+      const ends: End[] = [];
       const work = async (copy: string, runner: JestRunner) => {
         for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
           const source = textOf.get(mutant.file)!;
           writeFileSync(join(copy, mutant.file), mutate(source, mutant));
-          if (!(await isKilled(runner, stage, mutant, reaching.get(mutant.id)!))) survivors.push(mutant);
+          const end = await endOf(runner, stage, mutant, reaching.get(mutant.id)!);
+          ends.push(end);
+          if (end === 'survived') survivors.push(mutant);
           writeFileSync(join(copy, mutant.file), source);
         }
       };
       await Promise.all(workers.map((copy, index) => work(copy, runners[index]!)));
-      say(`${left.length - survivors.length} killed`);
+      const countOf = (end: End) => ends.filter((other) => other === end).length;
+      say(
+        `${left.length - survivors.length} killed, ${countOf('timeout')} of them by a time-out, ${countOf('crash')} by a crash`,
+      );
       left = survivors;
     }
     const survivors = left.map((mutant) => ({ ...mutant, isReached: reached.has(mutant.id) }));
@@ -160,11 +166,11 @@ const landable = (
   return accepted;
 };
 
-const equivalentsIn = (checkout: string, sources: readonly string[]): Equivalent[] => {
+const equivalentsIn = (checkout: string, paths: readonly string[]): Equivalent[] => {
   const path = join(checkout, 'packages/tools/mutation/equivalent.json');
   if (!existsSync(path)) return [];
   const entries = JSON.parse(readFileSync(path, 'utf8')) as Equivalent[];
-  return entries.filter(({ file }) => sources.includes(file));
+  return entries.filter(({ file }) => isIn(file, paths));
 };
 
 /** The tests that may reach one of the changes, as imports tell, those with the shortest way first. */
@@ -226,13 +232,15 @@ const testsThatReach = async ({
 
 const packageOf = (file: string): string => file.slice(0, file.indexOf('/src/'));
 
+type End = 'survived' | 'failed' | 'timeout' | 'crash';
+
 /** Whether a test fails, or ends no more. Tests beside the file run first. */
-const isKilled = async (
+const endOf = async (
   runner: JestRunner,
   { project }: Stage,
   mutant: Numbered,
   tests: readonly TestFile[],
-): Promise<boolean> => {
+): Promise<End> => {
   const isBeside = ({ file }: TestFile) => dirname(file) === dirname(mutant.file);
   const inOrder = [...tests].sort((a, b) => Number(isBeside(b)) - Number(isBeside(a)) || a.ms - b.ms);
   let ms = 0;
@@ -242,6 +250,9 @@ const isKilled = async (
     return project === 'unit' || isFirst || ms <= MAX_INTEGRATION_MS;
   });
   const run: JestRun = { project, tests: chosen.map(({ file }) => file), workers: 1, bail: true };
-  const outcome = await runner.run(run, Math.max(MIN_TIMEOUT_MS, 3 * ms));
-  return typeof outcome === 'string' || outcome.files.some(({ failed }) => failed);
+  // Beside other work, a run takes longer.
+  const slowness = Math.max(1, loadavg()[0]! / availableParallelism());
+  const outcome = await runner.run(run, slowness * Math.max(MIN_TIMEOUT_MS, 3 * ms));
+  if (typeof outcome === 'string') return outcome;
+  return outcome.files.some(({ failed }) => failed) ? 'failed' : 'survived';
 };
