@@ -6,8 +6,6 @@ export interface JestRun {
   /** Paths of test files, relative to the copy, in the order in which to run them. */
   readonly tests: readonly string[];
   readonly workers: number;
-  /** Whether to stop after the first test file that fails. */
-  readonly bail: boolean;
 }
 
 export type Project = 'unit' | 'integration';
@@ -17,7 +15,7 @@ export interface JestResult {
   readonly memory: number;
 }
 
-const answer = async ({ project, tests, workers, bail }: JestRun): Promise<JestResult> => {
+const answer = async ({ project, tests, workers }: JestRun): Promise<JestResult> => {
   const root = process.cwd();
   process.env.MUTATION_ORDER = tests.join('\n');
   const config = await configOf(root, project);
@@ -27,7 +25,6 @@ const answer = async ({ project, tests, workers, bail }: JestRun): Promise<JestR
       _: tests.map((test) => `${root}/${test}`),
       config: JSON.stringify(config),
       runTestsByPath: true,
-      bail: bail ? 1 : 0,
       maxWorkers: workers,
       runInBand: workers === 1,
       silent: true,

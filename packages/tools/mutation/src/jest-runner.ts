@@ -70,7 +70,10 @@ export class JestRunner {
         resolve(outcome);
       };
       const answered = (result: unknown) => done(result as JestResult);
-      const crashed = () => done('crash');
+      const crashed = (code: number | null, signal: string | null) => {
+        if (process.env.MUTATION_DEBUG) console.error(`Jest ended by ${signal ?? code} in ${run.tests.join(' ')}`);
+        done('crash');
+      };
       const timer = setTimeout(() => done('timeout'), timeoutMs);
       child.on('message', answered).on('exit', crashed);
       child.send(run);

@@ -210,7 +210,7 @@ const testsThatReach = async ({
   }
   const hits = join(dirname(copy), 'hits');
   writeFileSync(hits, '');
-  const run: JestRun = { project: stage.project, tests, workers: WORKERS, bail: false };
+  const run: JestRun = { project: stage.project, tests, workers: WORKERS };
   const outcome = await runner.run(run, FIRST_RUN_MS);
   if (typeof outcome === 'string') throw new Error(`the ${stage.name} of the unchanged source end by ${outcome}`);
   for (const file of changed) writeFileSync(join(copy, file), textOf.get(file)!);
@@ -249,10 +249,23 @@ const endOf = async (
     ms += test.ms;
     return project === 'unit' || isFirst || ms <= MAX_INTEGRATION_MS;
   });
-  const run: JestRun = { project, tests: chosen.map(({ file }) => file), workers: 1, bail: true };
-  // Beside other work, a run takes longer.
-  const slowness = Math.max(1, loadavg()[0]! / availableParallelism());
-  const outcome = await runner.run(run, slowness * Math.max(MIN_TIMEOUT_MS, 3 * ms));
-  if (typeof outcome === 'string') return outcome;
-  return outcome.files.some(({ failed }) => failed) ? 'failed' : 'survived';
+  // Jest would end the process at the first failure if it were asked to bail.
+  for (const part of parts(chosen)) {
+    const run: JestRun = { project, tests: part.map(({ file }) => file), workers: 1 };
+    const expectedMs = part.reduce((sum, test) => sum + test.ms, 0);
+    // Beside other work, a run takes longer.
+    const slowness = Math.max(1, loadavg()[0]! / availableParallelism());
+    const outcome = await runner.run(run, slowness * Math.max(MIN_TIMEOUT_MS, 3 * expectedMs));
+    if (typeof outcome === 'string') return outcome;
+    if (outcome.files.some(({ failed }) => failed)) return 'failed';
+  }
+  return 'survived';
+};
+
+/** The first two tests, the next four, and so on: the first ones notice most changes. */
+const parts = <T>(tests: readonly T[]): T[][] => {
+  const result: T[][] = [];
+  for (let from = 0, size = 2; from < tests.length; from += size, size *= 2)
+    result.push(tests.slice(from, from + size));
+  return result;
 };
