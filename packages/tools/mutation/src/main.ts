@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { GROUPS } from './groups.ts';
+import { GROUPS, SAMPLE } from './groups.ts';
 import { measure } from './measure.ts';
 import { printSurvivors, printTable } from './report.ts';
 
@@ -27,8 +27,8 @@ if (unknown !== undefined) {
 console.log(`seed ${seed}`);
 const results = [];
 for (const name of names) {
-  const { paths, sample } = GROUPS[name] ?? { paths: [name], sample: 60 };
-  results.push(await measure({ name, paths, seed, sample: numberOf('sample', sample), checkout: process.cwd() }));
+  const paths = GROUPS[name] ?? [name];
+  results.push(await measure({ name, paths, seed, sample: numberOf('sample', SAMPLE), checkout: process.cwd() }));
 }
 printTable(results);
 printSurvivors(results);
