@@ -134,7 +134,8 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
   const { projection } = options;
   const name = nameOf(projection);
   const rebuildIfOutdated = async () => {
-    if (await isCurrent(pool, projection)) return;
+    const version = await ensureVersion(pool, projection);
+    if (version !== null && version >= projection.version) return;
     log.info({ table: name, version: projection.version }, 'read model is of an earlier version, rebuilding');
     await rebuild({
       ...options,
@@ -164,16 +165,17 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
   };
 };
 
-/** Whether this version, or a later one, built the tables. Empty tables need no rebuild: this version will fill
- *  them. */
-export const isCurrent = async (pool: Pool, projection: Projection): Promise<boolean> => {
+/** Returns the version that built the tables, or null for a version that recorded none. Empty tables need no rebuild,
+ *  because this version will fill them: records it as theirs. */
+export const ensureVersion = async (pool: Pool, projection: Projection): Promise<number | null> => {
   const version = await readVersion(pool, projection);
-  if (version !== null) return version >= projection.version;
+  if (version !== null) return version;
   return transaction(pool, async (db) => {
     const name = nameOf(projection);
     await db.query(`lock table ${name} in share row exclusive mode`);
     const { rows } = await db.query<{ empty: boolean }>(`select not exists (select from ${name}) as empty`);
-    if (rows[0]!.empty) await writeVersion(db, projection);
-    return rows[0]!.empty;
+    if (!rows[0]!.empty) return null;
+    await writeVersion(db, projection);
+    return projection.version;
   });
 };

@@ -14,7 +14,7 @@ import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/plat
 import { consume, type ConsumedTopic, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/platform/kafka';
 import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-import { isCurrent, rebuildOutdated } from '../read-models/rebuild.ts';
+import { ensureVersion, rebuildOutdated } from '../read-models/rebuild.ts';
 import type { Connections } from './connections.ts';
 import { requireEnvironment, requireOwnStore } from './own-store.ts';
 import { requireRecordedScales } from './currency-scales.ts';
@@ -79,13 +79,13 @@ export const startBackgroundWork = <M extends DomainMessage>(
   const started = [
     prepared.then((known) => startDatabaseWork(work, known)),
     topicsCreated.then(async () => startKafkaWork(work, await prepared)),
-  ].map((parts) => parts.catch(() => []));
+  ].map((starting) => starting.catch(() => []));
   return {
     stop: async () => {
       startupTasks.stop();
       await store?.stop();
-      const parts = (await Promise.all(started)).flat();
-      await Promise.all(parts.map((part) => part.stop()));
+      const running = (await Promise.all(started)).flat();
+      await Promise.all(running.map((each) => each.stop()));
     },
   };
 };
@@ -98,6 +98,7 @@ const prepareOwnSchema = async <M extends DomainMessage>({
   projection: { schema },
 }: Work<M>): Promise<void> => prepareSchema(readModel, { schema, folder: migrations, environment });
 
+/** Watches whether the event store is known: whether it is the one of the checkpoints. Appends to another one throw. */
 const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate, log }: Work<M>) => {
   const { client, readModel: db } = connections;
   const { schema } = projection;
@@ -118,7 +119,7 @@ const prepareStore = async <M extends DomainMessage>(
   await requireOwnStore({ client, db: readModel, projection, environment, name });
   await requireRecordedScales(client);
   // Before the first row: tables with rows but no version count as those of an earlier version.
-  for (const each of [projection, ...moreProjections]) await isCurrent(readModel, each);
+  for (const each of [projection, ...moreProjections]) await ensureVersion(readModel, each);
   gate.open();
 };
 
@@ -161,7 +162,7 @@ const startKafkaWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatc
       groupId: name,
       topics: [topic],
       handle: async (messages) => {
-        // After a stop the message is consumed again.
+        // `untilKnown` rejects at a stop: the messages are consumed again unless the store is known.
         await store.untilKnown().catch(() => store.requireKnown());
         await handle(messages);
       },

@@ -22,7 +22,8 @@ export interface OwnStoreOptions {
 }
 
 /** Identifies the event store at the first start, or checks that it belongs to the environment of the service. A store
- *  that has events but no identity must have the events of this database. Throws WrongEnvironmentError. */
+ *  that has events but no identity must have the events of this database. Throws WrongEnvironmentError, and
+ *  FatalStartError for another format of events. */
 export const requireOwnStore = async (options: OwnStoreOptions): Promise<StoreIdentity> => {
   const { client, environment } = options;
   const known = await requireEnvironment(client, environment);
@@ -32,8 +33,8 @@ export const requireOwnStore = async (options: OwnStoreOptions): Promise<StoreId
   return (await requireEnvironment(client, environment))!;
 };
 
-/** Checks that the event store belongs to the environment and has events of a format that this version reads, if it is
- *  identified. Throws WrongEnvironmentError, and FatalStartError for another format. */
+/** Returns the identity of the event store, or null for a store without one. Throws WrongEnvironmentError if it belongs
+ *  to another environment, and FatalStartError if this version does not read its format of events. */
 export const requireEnvironment = async (
   client: EventStoreDBClient,
   environment: Environment,
