@@ -14,15 +14,15 @@ import { createKafka, KAFKA, kafkaDependency } from '@cpg/platform/kafka';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
-import { historyClient } from './replay/past-events.ts';
 import { type Config, readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './attempts/endpoint.ts';
 import { createSender } from './attempts/send.ts';
 import { createMetrics } from './metrics.ts';
 import { openPool } from './queue/queue-table.ts';
+import { historyClient } from './replay/past-events.ts';
 import { createDirectory } from './webhooks/directory.ts';
 
-/** How long attempts in flight may take when the service stops. */
+/** How long attempts in flight may take when the service stops. `runService` ends the process after 9 s. */
 const STOP_WITHIN_MS = 6_500;
 
 await runService(async () => {
@@ -111,7 +111,7 @@ await runService(async () => {
   };
 });
 
-/** Clients of the services that know past events, for replays. Undefined if they are not configured. */
+/** Clients of the services that own the streams of past events, for replays. Undefined if they are not configured. */
 function connectHistoryServices(
   {
     ORDERS_URL,

@@ -78,6 +78,7 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
       '--locale=C',
       '--no-instructions',
     ];
+    // The account must be able to reach the cluster and the password file.
     const run = asAccount(account, initdb, args, [cluster, passwordFile]);
     await promisify(execFile)(run.file, run.args, run.options);
     renameSync(cluster, folder);
@@ -89,17 +90,17 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
   }
 };
 
-const OURS = /^(cluster|password)$/;
-// What initdb makes. A cluster that was ever started also has postmaster.opts.
-const OF_INITDB = /^(PG_VERSION|base|global|pg_\w+(\.conf)?|postgresql(\.auto)?\.conf)$/;
+const OWN_ENTRIES = /^(cluster|password)$/;
+// Entries that initdb makes. A cluster that was ever started also has postmaster.opts.
+const INITDB_ENTRIES = /^(PG_VERSION|base|global|pg_\w+(\.conf)?|postgresql(\.auto)?\.conf)$/;
 
-/** Removes what a killed initialisation left. Throws if the folder has anything else. */
+/** Removes the folder of a killed initialisation. Throws if the folder has anything else. */
 const removeUnfinished = (folder: string): void => {
   if (!existsSync(folder)) return;
   const cluster = join(folder, 'cluster');
   const inCluster = existsSync(cluster) ? readdirSync(cluster) : [];
   const foreign =
-    readdirSync(folder).find((name) => !OURS.test(name)) ?? inCluster.find((name) => !OF_INITDB.test(name));
+    readdirSync(folder).find((name) => !OWN_ENTRIES.test(name)) ?? inCluster.find((name) => !INITDB_ENTRIES.test(name));
   if (foreign !== undefined) {
     throw new Error(
       `PostgreSQL is initialised in ${folder}, but that folder has "${foreign}", which no initialisation left there. ` +

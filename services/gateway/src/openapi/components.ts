@@ -120,7 +120,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Error: ErrorBody,
 };
 
-/** What the schemas in contracts do not say. The samples of webhook events are examples of messages. */
+/** Parts that the schemas in contracts lack: discriminators, and examples that are made from samples of events. */
 const ADDED = new Map<z.ZodType, object>([
   [
     DepositInstruction,
@@ -141,7 +141,8 @@ const ADDED = new Map<z.ZodType, object>([
   ],
 ]);
 
-/** Registers the schema names, so that the document refers to schemas by name. */
+/** Registers the schema names, so that the document refers to schemas by name. The registry is global: a second app in
+ *  the process finds the names there. */
 export const registerComponents = (): void => {
   for (const [id, schema] of Object.entries(COMPONENTS)) {
     const known = z.globalRegistry.get(schema) ?? {};

@@ -42,6 +42,7 @@ export const findPayables =
     );
     if (!answer) return undefined;
     const requireLease = leaseUntil(sentAtMs + ADDRESS_LEASE_MS, nowMs);
+    // Payments keeps them for this order: they belong to no stock.
     return { instructions: answer.instructions, requireLease, putBack: () => {} };
   };
 
@@ -72,7 +73,7 @@ export const recordWith = async (
   }
 };
 
-/** Compares what is paid to: other fields can differ once the order was read back. */
+/** Compares the addresses and references alone: other fields can differ once the order was read back. */
 const showsAny = (order: ExistingOrder, { instructions }: Payables): boolean => {
   const shown = new Set(order.instructions.map(destinationOf));
   return instructions.some((instruction) => shown.has(destinationOf(instruction)));

@@ -1,8 +1,8 @@
 import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** A query parameter from 1 to `max`. The OpenAPI document takes its default from `x-default`, because zod leaves out the
- *  default of a value that it converts. */
+/** A query parameter from 1 to `max`. The OpenAPI document takes its default from `x-default`, because zod leaves out
+ *  the default of a value that it converts. */
 export const wholeNumber = (max: number, defaultValue: number) => {
   const error = `must be a whole number from 1 to ${max}`;
   return z

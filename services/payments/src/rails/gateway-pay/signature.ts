@@ -7,7 +7,7 @@ export const SIGNATURE_HEADER = 'x-provider-signature';
 /** How far the clock of a provider may differ from ours. An older message may be a replay. */
 const TOLERANCE_SECONDS = 5 * 60;
 
-/** What a sender says about a message. Headers that a request does not have are undefined. */
+/** The headers that sign a message. Headers that a request does not have are undefined. */
 export interface SignatureHeaders {
   /** Seconds since 1970. */
   readonly timestamp?: string | undefined;
