@@ -21,11 +21,11 @@ export interface ReporterOptions {
   readonly fail: PaymentChanges['fail'];
   /** Confirmations that a transfer needs before its payment is confirmed. */
   readonly requiredConfirmations: RequiredConfirmations;
-  /** Nodes that must have shown so much of an asset before it is confirmed. */
+  /** How many nodes must have shown a transfer before it is confirmed, by its asset and amount. */
   readonly quorum: Quorum;
   /** Whether a block is final. Absent where only depth counts. */
   readonly isFinal?: ChainSource['isFinal'];
-  /** Whether this process still reads the chain. Otherwise its reports are outdated. */
+  /** Whether this process still reads the chain. If not, it makes no more reports: they are outdated. */
   readonly isLeader: IsLeader;
   /** Counts a report that payments can never record. */
   readonly countRefused: () => void;
@@ -44,11 +44,14 @@ interface DueReport {
   readonly report: Report;
 }
 
-const BATCH = 64;
+const BATCH_REPORTS = 64;
 /** Reports in one call about one asset at one address. Anybody can send thousands of transfers to an address: they must
  *  not hold up the money of others, nor the reading. */
-const AT_ONE_ADDRESS = 32;
+const MAX_AT_ONE_ADDRESS = 32;
 
+/** Reports open transfers to payments: those that may still change, or are not reported yet. For each transfer it
+ *  stores the report that it makes as `pending`, and once payments has recorded it, as `reported`. Resolves to the
+ *  number of transfers whose report fails: each has a time for its next attempt. */
 export const reporter = (options: ReporterOptions): ReportTransfers => {
   const { store, isLeader } = options;
   const send = sender(options);
@@ -60,18 +63,19 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
       await store.saveReports(changes);
       for (const { id, failure } of changes) if (failure?.retryAt) failing.add(id);
     };
-    const asked = { ...options, requiredConfirmations: askedOnce(options.requiredConfirmations) };
+    const cached = { ...options, requiredConfirmations: askedOnce(options.requiredConfirmations) };
     const found: DueReport[] = [];
-    const undecided: ReportChange[] = [];
+    /** Transfers whose due report cannot be computed, or can be computed again. */
+    const failureChanges: ReportChange[] = [];
     for (const transfer of open.filter(isDue)) {
-      const each = await dueOf(asked, transfer, readSoFar);
+      const each = await dueOf(cached, transfer, readSoFar);
       if (each && 'report' in each) found.push(each);
-      else if (each) undecided.push(each);
+      else if (each) failureChanges.push(each);
     }
-    if (undecided.length > 0 && isLeader()) await save(undecided);
+    if (failureChanges.length > 0 && isLeader()) await save(failureChanges);
     const due = largestAtEachAddress(found);
-    for (let start = 0; start < due.length && isLeader(); start += BATCH) {
-      const batch = due.slice(start, start + BATCH);
+    for (let start = 0; start < due.length && isLeader(); start += BATCH_REPORTS) {
+      const batch = due.slice(start, start + BATCH_REPORTS);
       // A crash after a report was made must not look like a report that was never made.
       await store.saveReports(
         batch.map(({ transfer, required, report }) => ({ ...transfer, required, pending: report })),
@@ -82,7 +86,7 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
   };
 };
 
-/** Many transfers need the same answer: those to one address have one sum. */
+/** Caches the answers of one call: transfers to one address have the same sum, so they need the same answer. */
 const askedOnce = (ask: RequiredConfirmations): RequiredConfirmations => {
   const answers = new Map<string, Promise<number>>();
   return (transfer) => {
@@ -93,17 +97,19 @@ const askedOnce = (ask: RequiredConfirmations): RequiredConfirmations => {
   };
 };
 
-/** The rest is due again at the next call. The largest transfers are no dust. */
+/** The due reports of the largest transfers at each address, so that dust delays no payment. The others stay due: the
+ *  next call makes them. */
 const largestAtEachAddress = (due: readonly DueReport[]): readonly DueReport[] => {
   const groups = groupBy(due, ({ transfer }) => `${transfer.asset} ${transfer.address}`);
-  const chosen = new Set([...groups.values()].flatMap((group) => group.toSorted(byUnits).slice(0, AT_ONE_ADDRESS)));
+  const chosen = new Set([...groups.values()].flatMap((group) => group.toSorted(byUnits).slice(0, MAX_AT_ONE_ADDRESS)));
   return due.filter((each) => chosen.has(each));
 };
 
 const byUnits = ({ transfer: one }: DueReport, { transfer: other }: DueReport): number =>
   one.units === other.units ? 0 : one.units > other.units ? -1 : 1;
 
-/** The report that is due about a transfer, or null. The change to store if that cannot be known, or is known again. */
+/** The report that is due about a transfer, or null if none is. A change to store if computing it fails, or succeeds
+ *  after a failure. */
 const dueOf = async (
   options: ReporterOptions,
   transfer: OpenTransfer,
@@ -112,8 +118,8 @@ const dueOf = async (
   try {
     const required = await requiredFor(options, transfer);
     const quorum = options.quorum({ asset: transfer.asset, units: transfer.unitsAtAddress });
-    const requiredHere = await requiredNow(options, transfer, readSoFar, required);
-    const report = reportOf(transfer, readSoFar, { required: requiredHere, quorum });
+    const requiredNow = await requiredUntilFinal(options, transfer, readSoFar, required);
+    const report = reportOf(transfer, readSoFar, { required: requiredNow, quorum });
     if (report && (transfer.pending || !isSameReport(report, transfer.reported))) return { transfer, required, report };
     return transfer.failure && { ...transfer, failure: null };
   } catch (error) {
@@ -124,7 +130,8 @@ const dueOf = async (
 
 const WILL_RETRY = 'a transfer could not be reported, retrying';
 
-/** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
+/** Sends reports about one address one after another, because they belong to one order. Resolves to the changes to
+ *  store. */
 const sendByAddress = async (
   batch: readonly DueReport[],
   send: (due: DueReport) => Promise<ReportChange | null>,
@@ -141,7 +148,8 @@ const sendByAddress = async (
   return made;
 };
 
-/** Makes one report. Null once another process reads the chain. */
+/** Makes one report. Resolves to the change to store: the report, its failure or its refusal. Resolves to null once
+ *  another process reads the chain. */
 const sender =
   ({ network, chainId, assets, register, fail, isLeader, countRefused, log }: ReporterOptions) =>
   async ({ transfer, required, report }: DueReport, { height, now }: ReadSoFar): Promise<ReportChange | null> => {
@@ -191,8 +199,8 @@ const sender =
     }
   };
 
-/** The report to store. A reorganization treats applied payments differently. An orphan in a new block needs its
- *  confirmations again, because its order may still apply it. */
+/** The report to store. A reorganization leaves an applied payment confirmed, even without a block; a payment that is
+ *  not applied needs its confirmations again. So does an orphan in a new block, because its order may still apply it. */
 const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
   const isHeld = status === 'received';
   if (report.block === null && isHeld) return { ...report, status: 'received' };
@@ -207,11 +215,12 @@ const assetOf = (assets: readonly Asset[], id: string): Asset => {
   return asset;
 };
 
+/** Minor units of the currency that `units` of the asset on its chain are worth, rounded down. */
 export const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
   fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
 
-/** Counts all money at the address, so splitting a payment does not lower the number.
- *  Later transfers can raise it. */
+/** The confirmations that a transfer needs, by all money of the asset at its address: splitting a payment does not
+ *  lower the number. Later transfers can raise it. */
 const requiredFor = async (
   { assets, requiredConfirmations }: ReporterOptions,
   { asset: id, units, unitsAtAddress, address, required: known, minConfirmations = 1 }: OpenTransfer,
@@ -222,8 +231,8 @@ const requiredFor = async (
   return Math.max(required, minConfirmations, known ?? 0);
 };
 
-/** No number is enough while the amount waits for a final block. */
-const requiredNow = async (
+/** The same, but Infinity while a large amount waits for its block to be final. */
+const requiredUntilFinal = async (
   options: ReporterOptions,
   transfer: OpenTransfer,
   { height }: ReadSoFar,
@@ -237,7 +246,7 @@ const requiredNow = async (
   return needsFinal && !(await isFinal(options, block)) ? Infinity : required;
 };
 
-/** A payment waits while the nodes do not say it. */
+/** Whether the nodes call a block final. False, so that the payment waits, while no node answers that. */
 const isFinal = async (
   { isFinal: ask = async () => true, network, log }: ReporterOptions,
   block: BlockRef,
@@ -251,7 +260,7 @@ const isFinal = async (
   }
 };
 
-/** Null for less than one minor unit. */
+/** The report as a call to payments. Null for less than one minor unit. `height` is the last block that was read. */
 const callOf = (
   assets: readonly Asset[],
   transfer: SeenTransfer,
