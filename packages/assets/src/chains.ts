@@ -1,4 +1,4 @@
-/** What a CAIP-2 chain id says about a chain. */
+/** The facts about a chain in its CAIP-2 chain id. */
 export type Chain =
   | { readonly kind: 'bitcoin'; readonly chain: BitcoinChain; readonly nativeCoin: 'BTC' }
   | {

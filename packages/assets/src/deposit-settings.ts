@@ -1,7 +1,7 @@
 import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
 import type { ConfirmationTier } from './asset-table.ts';
 
-/** What the events of deposit settings say. */
+/** The deposit settings, folded from their events. */
 export interface DepositSettings {
   readonly merchants: ReadonlyMap<string, MerchantSettings>;
   /** Every account that was ever set, by fingerprint, oldest first. */

@@ -1,4 +1,4 @@
-/** What a payer sends. */
+/** The payment that a payer sends. */
 interface Transfer {
   /** CAIP-2. */
   readonly chainId: string;

@@ -8,9 +8,9 @@ export interface CarriedField<
 > {
   /** Its name in events. */
   readonly recordedAs: N;
-  /** What a request may have, with description and example. */
+  /** The schema of the field in a request, with description and example. */
   readonly requested: R;
-  /** What events record and resources show: without limits, because those of requests may be tightened. */
+  /** The schema in events and resources: without limits, because those of requests may be tightened. */
   readonly shown: S;
 }
 

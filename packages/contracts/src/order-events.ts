@@ -121,7 +121,7 @@ export const OrderPaymentsApplied = defineEvent({
   data: {
     /** None where a new price left a rest that needs no payment. */
     allocations: z.array(Allocation),
-    /** What is missing of an order that is settled with less than its total. Absent if nothing is. */
+    /** The missing amount of an order that is settled with less than its total. Absent if nothing is. */
     shortfallMinor: Minor.optional(),
     ...Sightings,
     ...Transition,
@@ -182,7 +182,7 @@ export const OrderPaymentRefunded = defineEvent({
     refundId: RefundId,
     refundedTotalMinor: Minor,
     refundedAt: Timestamp,
-    /** What of the payment still counts for the order, if the refund took a part out. Absent if it took nothing out. */
+    /** The part of the payment that still counts for the order. Absent if the refund took nothing out of the order. */
     appliedMinor: Minor.optional(),
     ...Transition,
     ...At,

@@ -17,7 +17,7 @@ const At = { at: Timestamp };
  *  how often its block changed. */
 const Seen = { sighting: z.int().optional(), seenAt: Timestamp, blockChanges: z.int().optional() };
 
-/** What an operator states about a decision. */
+/** The statement of an operator about a decision. */
 const Statement = z.string().min(1).max(500);
 
 export const PaymentReceived = defineEvent({

@@ -7,7 +7,7 @@ type Change<T extends keyof Data, K extends keyof Data[T], O extends keyof Data[
   readonly data: Partial<Pick<Data[T], O>> & Pick<Data[T], K | ('at' & keyof Data[T])>;
 };
 
-/** What an event of a payment, or of its order, changes of a payment that exists. */
+/** The change of an existing payment by an event of it, or of its order. */
 export type PaymentChange =
   | Change<'PaymentConfirmed', 'confirmations'>
   | Change<'PaymentBlockChanged', 'block' | 'blockChanges' | 'unconfirmed', 'confirmations'>

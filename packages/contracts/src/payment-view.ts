@@ -21,7 +21,7 @@ export interface PaymentState {
   readonly credited?: boolean | undefined;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
-  /** What of it its order took, and the surplus, as the order shared it out: they add up to the amount while it is
+  /** The part that its order took, and the surplus, as the order shared it out: they add up to the amount while it is
    *  `applied`, and are zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
   readonly appliedMinor: bigint;
   readonly unappliedMinor: bigint;

@@ -26,7 +26,7 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
-/** What arrived, as its chain shows it. */
+/** The asset that arrived, as its chain shows it. */
 export const RecordedAsset = {
   /** CAIP-19. */
   asset: z.string().optional(),

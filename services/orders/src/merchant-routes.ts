@@ -91,7 +91,7 @@ export const orderClockRoutes: FastifyPluginAsyncZod<Pick<MerchantRoutes, 'comma
   app,
   { commands, runDue, now },
 ) => {
-  /** What was paid before now is normally reported within a second or two. The timer goes on if it takes longer. */
+  /** Money that was paid before now is normally reported within two seconds. The timer goes on if it takes longer. */
   const runDueSoon = async (order: ExistingOrder, context: CallContext): Promise<ExistingOrder | null> => {
     for (let look = 0; look < LOOKS; look += 1) {
       const done = await runDue(order, context);

@@ -95,8 +95,8 @@ export type DepositInstruction = z.infer<typeof DepositInstruction>;
 /** A page of the merchant for the payer's browser. The gateway checks its form. */
 const PayerUrl = requestText(1, 2048).optional();
 
-/** What the merchant says of an order and reads again. It has no effect on how the order is paid. A field that is added
- *  here is accepted, recorded and shown everywhere: see CONTRIBUTING.md. */
+/** The fields of an order that the merchant sets and reads again. They have no effect on how the order is paid. A field
+ *  that is added here is accepted, recorded and shown everywhere: see CONTRIBUTING.md. */
 export const OrderDetails = carriedFields({
   external_reference_id: carriedField({
     recordedAs: 'externalReferenceId',

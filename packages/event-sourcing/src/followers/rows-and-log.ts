@@ -119,13 +119,13 @@ export const findInLog = async <T>(options: FindInLogOptions<T>): Promise<T | nu
 };
 
 interface FollowLogOptions extends RowsAndLog {
-  /** What an event shows that the rows will include. */
+  /** The keys in an event that the rows will include. */
   readonly keysIn: (entry: AllStreamResolvedEvent) => readonly string[];
   /** How many keys are kept in memory. */
   readonly maxKeys?: number;
 }
 
-/** What events show that the rows of a projection may not include yet. */
+/** The keys of events that the rows of a projection may not include yet. */
 interface BeyondRows {
   /** Whether such an event shows the key. Ask before the rows are read, which may include the event meanwhile. */
   readonly has: (key: string) => boolean;

@@ -70,8 +70,8 @@ export const readLog = async (
 
 const ENTRY_TIMEOUT_MS = 5_000;
 
-/** What the log has at a position: `present`: its event; `removed`: its stream was deleted since, which removes its
- *  events; `missing`: another event, or none; `beyond-end`: the log ends before the position. */
+/** The log at the position of an event. `present`: it has the event. `removed`: its stream was deleted since, which
+ *  removes its events. `missing`: it has another event, or none. `beyond-end`: it ends before the position. */
 export type PositionStatus = 'present' | 'removed' | 'missing' | 'beyond-end';
 
 /** Compares the log with a position at which an event was read. Resolves to the entry too if it is there. Without the

@@ -7,7 +7,7 @@ import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
 import { UnreadableEventError } from './errors.ts';
 
-/** What decides on repeats of a request: the fingerprint of the request, and until when its key is kept. */
+/** The values that decide on repeats of a request: the fingerprint of the request, and until when its key is kept. */
 const Idempotency = z.object({ requestHash: z.string(), until: Timestamp });
 export type Idempotency = z.infer<typeof Idempotency>;
 

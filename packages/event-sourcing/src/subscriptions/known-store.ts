@@ -11,7 +11,7 @@ import { eventBefore, readStream } from '../store/stream.ts';
 export class UnknownStoreError extends Error {
   override readonly name = 'UnknownStoreError';
 
-  /** What differs, without the advice. */
+  /** The difference, without the advice. */
   readonly fact: string;
 
   constructor(fact: string, advice: string) {

@@ -38,7 +38,7 @@ export interface Shard {
   readonly onRetired: () => void;
 }
 
-/** What a leader does with the log. `flush` saves the position through `checkpoint`; without `flush`, `handle` does. */
+/** The work of a leader on the log. `flush` saves the position through `checkpoint`; without `flush`, `handle` does. */
 export interface SubscriptionWork {
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition, checkpoint: Checkpoint) => Promise<void>;
   /** Handles an event of a parked stream, as `handle` does, and completes it without moving the checkpoint. */

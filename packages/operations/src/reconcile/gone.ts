@@ -127,7 +127,7 @@ const parsed = (value: Buffer | null): Message | null => {
   }
 };
 
-/** What no event of the store results in any more: a row, a delivery with its event, or a Kafka message. */
+/** A result that no event of the store explains any more: a row, a delivery with its event, or a Kafka message. */
 type Gone = Readonly<{ kind: 'row' | 'delivery' | 'message'; where: string; id: string; content: unknown }>;
 
 export interface GoneList {

@@ -31,10 +31,10 @@ type Config = z.infer<typeof ServiceConfig> &
   z.infer<typeof EventStoreConfig> &
   z.infer<typeof KafkaConfig> & { readonly PORT: number };
 
-/** What an event-sourced service is made from: connections, clock, log and metrics. */
+/** The inputs of an event-sourced service: connections, clock, log and metrics. */
 type Opened = ReturnType<typeof openService>;
 
-/** What an event-sourced service is made of. */
+/** The parts of an event-sourced service. */
 interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
   readonly app: ReturnType<typeof eventSourcedApp>;
 }
@@ -96,7 +96,7 @@ const openService = (name: string, config: Config) => {
       readonly currencyOf: (command: Command) => PaymentCurrency | null;
     }): CommandHandler<State, Command, E> =>
       withRecordedScales(commandHandler({ ...options, client }), { client, actor: `service:${name}`, currencyOf }),
-    /** What each HTTP server needs. */
+    /** The options that each HTTP server needs. */
     http: {
       gate,
       log,

@@ -36,7 +36,7 @@ export interface ClockGuardOptions {
   readonly now: () => Date;
   readonly steadyMs?: () => number;
   readonly clocks: readonly OtherClock[];
-  /** What an operator said last. */
+  /** The last statement of an operator. */
   readonly readConfirmation?: ((own: OwnClocks) => Promise<Confirmation | null>) | undefined;
   readonly metrics?: MetricsRegistry | undefined;
   readonly log: Logger;

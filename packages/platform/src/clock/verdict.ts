@@ -25,7 +25,7 @@ interface Reading extends Bounds {
   readonly atMs: number;
 }
 
-/** What an operator said about the clock. */
+/** The statement of an operator about the clock. */
 export interface Confirmation {
   readonly id: number;
   /** The offset of the right clock. */

@@ -32,7 +32,7 @@ export const ServiceConfig = z.object({
   ENVIRONMENT: z.enum(['sandbox', 'production']),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
-  /** What Prometheus sends to read metrics. All are accepted. */
+  /** The tokens with which Prometheus reads metrics. All are accepted. */
   METRICS_TOKEN: SecretList,
   DATABASE_URL: DatabaseUrl,
   PRIVATE_HOSTS: PrivateHosts.optional(),

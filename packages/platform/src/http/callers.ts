@@ -13,7 +13,7 @@ export type CallerTokens = Readonly<Partial<Record<Caller, readonly string[]>>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may call an internal route. */
+    /** The services that may call an internal route. */
     callers?: readonly Caller[];
   }
   interface FastifyRequest {

@@ -94,7 +94,7 @@ export const createConcurrencyLimit = ({
   };
 };
 
-/** What happened in one window. */
+/** The results of the calls in one window. */
 interface Measured {
   readonly medianMs: number;
   /** Requests per second that were answered. */

@@ -107,7 +107,7 @@ interface Outage {
   /** The last write that found no room on the disk. */
   diskFullAt: number;
   refused: number;
-  /** What was logged about wrong settings. */
+  /** The messages that were logged about wrong settings. */
   readonly misconfigurations: Set<string>;
 }
 

@@ -3,8 +3,8 @@ import type { ClockGuardOptions, OtherClock, OwnClocks } from '../clock/clock-gu
 import { ConfigError } from '../config/config.ts';
 import type { Queryable } from './pool.ts';
 
-/** What a service compares its clock with in its database: PostgreSQL, the chains that payments reads, and the word of
- *  an operator; and with the clocks that it knows besides. */
+/** The clocks with which a service compares its own. From its database: PostgreSQL, the chains that payments reads, and
+ *  the statement of an operator; and `others`. */
 export const databaseClocks = (
   db: Queryable,
   others: readonly OtherClock[] = [],

@@ -43,7 +43,7 @@ export const prepareSchema = async (pool: Pool, schema: OwnSchema): Promise<void
   await prepareAsOwner(pool, schema);
 };
 
-/** What a service has in its database. */
+/** The schema of a service, and the environment to which it belongs. */
 interface OwnSchema extends Migrations {
   readonly environment: Environment;
 }

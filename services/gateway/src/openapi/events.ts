@@ -1,6 +1,6 @@
 import { EXAMPLE_IDS, sampleMessageOf, samplePayloadOf, WEBHOOK_EVENTS, WebhookEventType } from '@cpg/contracts';
 
-/** What receivers of webhooks need to know, for the tag of the events. */
+/** Notes for receivers of webhooks, for the tag of the events. */
 export const ABOUT_EVENTS = `The gateway sends each event to your enabled webhooks as an HTTPS POST with a JSON body. Answer with any 2xx status within 15 seconds.
 
 **Verify the signature** over the raw body before you parse it, with the secret of the webhook (\`whsec_...\`). There are two equal ways:

@@ -124,7 +124,7 @@ export const deletionRecord = (
   };
 };
 
-/** What outlives its order of an instruction. */
+/** The part of an instruction that outlives its order. */
 export const payableOf = (instruction: AssignedInstruction): RecordedPayable => {
   if (instruction.rail === 'crypto_deposit') return { rail: instruction.rail, ...depositOf(instruction) };
   const { rail, provider, paymentReference, deposits } = instruction;

@@ -7,7 +7,7 @@ import { type ExistingOrder, exists, type Order } from '../order/state.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
 
-/** What the log says of an order. Money is logged by payments. */
+/** The log line of each event of an order. Money is logged by payments. */
 const FACTS = {
   OrderCreated: 'order created',
   OrderPaid: 'order paid',

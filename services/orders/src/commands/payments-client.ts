@@ -26,7 +26,7 @@ export interface OutcomesLimits {
 export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
-  /** What new orders can be paid with now. */
+  /** The currencies and networks that new orders can be paid with now. */
   readonly availability: () => Promise<Availability>;
   /** Leases payables for orders to come. */
   readonly leaseStock: (call: StockCall) => Promise<Stock>;

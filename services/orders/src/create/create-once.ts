@@ -28,7 +28,7 @@ export interface CreatedOrder {
   readonly isRepeat: boolean;
 }
 
-/** What decides on a create whose order id was used before. */
+/** The values that decide on a create whose order id was used before. */
 export interface EarlierUse extends Partial<Idempotency> {
   readonly isDeleted: boolean;
 }
@@ -109,7 +109,7 @@ const KEPT_FOR_MS = 24 * 60 * 60 * 1_000;
 
 export const keptUntil = (recordedAt: string): string => new Date(Date.parse(recordedAt) + KEPT_FOR_MS).toISOString();
 
-/** What the first event of an order records for repeats. */
+/** The values that the first event of an order records for repeats. */
 export const idempotencyOf = (requestHash: string, at: Date): Idempotency => ({
   requestHash,
   until: keptUntil(at.toISOString()),

@@ -6,7 +6,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 
 /** A value that is read once a second. */
 export interface Followed<T> {
-  /** What was read last; null before, and once that is older than `maxAgeMs`. */
+  /** The value that was read last; null before, and once it is older than `maxAgeMs`. */
   readonly current: () => T | null;
   readonly start: () => { stop: () => Promise<void> };
 }

@@ -169,7 +169,7 @@ interface Deposit {
   readonly address: LeasedAddress;
 }
 
-/** What an order gets. */
+/** The items that an order gets. */
 interface Assigned {
   readonly deposits: readonly Deposit[];
   /** A reference of each provider, with the deposits behind its payment page. */

@@ -148,8 +148,8 @@ const readingsSinceStart = (nowMs: () => number) => {
 };
 
 interface WaitingFor {
-  /** That were not read. */
+  /** Networks that were not read. */
   readonly networks: readonly string[];
-  /** What only this order waits for: networks with a deposit at its address, and providers. */
+  /** Sources that only this order waits for: networks with a deposit at its address, and providers. */
   readonly own: readonly string[];
 }

@@ -13,7 +13,7 @@ import {
   sightingOf,
 } from '@cpg/contracts';
 
-/** What an order has in every status. */
+/** The fields of an order in every status. */
 interface OrderFacts extends Readonly<OrderDetails> {
   readonly statusReason: string;
   readonly orderId: string;
@@ -200,7 +200,7 @@ export const uncoveredMinor = (order: ExistingOrder): bigint => {
 /** The part of the total that is still to be paid. A paid order needs nothing more. */
 export const remainingMinor = (order: ExistingOrder): bigint => (order.status === 'paid' ? 0n : uncoveredMinor(order));
 
-/** What is missing of an order that was settled with less than its total. */
+/** The missing amount of an order that was settled with less than its total. */
 export const shortfallMinor = (order: ExistingOrder): bigint => (order.status === 'paid' ? uncoveredMinor(order) : 0n);
 
 /** The addresses at which the order can be paid. */
@@ -233,7 +233,7 @@ export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 
 export const isSettledWith = (order: ExistingOrder, addedMinor: bigint): boolean =>
   settlementBy(order, appliedMinor(order) + addedMinor) !== null;
 
-/** What of the order's currency is to be given back: orphans, and each excess that can be sent. */
+/** The amount of the order's currency to give back: orphans, and each excess that can be sent. */
 export const dueBackMinor = (order: ExistingOrder): bigint => {
   const smallest = smallestPayableMinor(order);
   const own = order.payments.filter((payment) => isOfItsCurrency(order, payment)).map(paymentBreakdown);

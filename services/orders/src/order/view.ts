@@ -109,7 +109,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   };
 };
 
-/** What to ask for: what remains beside the payments that are held or on their way, in an amount that wallets take. */
+/** The amount to ask for: the rest beside payments that are held or on their way, in a step that wallets take. */
 const missingMinor = (order: ExistingOrder): bigint => {
   const pending = order.payments.filter(
     (payment) => payment.status === 'received' && unfitReason(order, payment) === null,

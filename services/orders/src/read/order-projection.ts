@@ -70,7 +70,7 @@ export interface ProjectedOrder {
   readonly revision: number;
 }
 
-/** What stays of a deleted order. */
+/** The fields that stay of a deleted order. */
 type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly status: 'deleted' };
 
 const LIVE = 'orders.orders';

@@ -107,7 +107,7 @@ interface UnusedIndexesOptions {
 /** More than are asked for: rows may name indexes that were used lately. */
 const SPARE = 256;
 
-/** What the read model, and the log beyond it, say about the indexes of an account. */
+/** Finds the first unused index of an account, by the read model and the log beyond it. */
 const unusedIndexes = ({
   client,
   readModel,

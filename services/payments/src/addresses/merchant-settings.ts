@@ -19,7 +19,8 @@ import type { SettingsCommand } from './decide-settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './deposit-network.ts';
 import { refusePublishedKey } from './published-keys.ts';
 
-/** What a merchant set about its deposits, and what applies otherwise. Never shows a key. */
+/** Shows and changes the deposit settings of a merchant, with the defaults of those that it did not set. Never shows a
+ *  key. */
 export interface DepositSettingsOf {
   readonly show: (merchantId: string) => Promise<DepositSettingsView>;
   /** Throws `invalid_request` with the reason; no message repeats a key. */

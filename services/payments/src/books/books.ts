@@ -11,7 +11,7 @@ import type { Recorded } from '@cpg/event-sourcing';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { evolve, exists, type Payment } from '../payment/state.ts';
 
-/** What the two streams of a payment must agree on, that of its order and its own. Amounts are minor units. */
+/** The values on which the streams of a payment and of its order must agree. Amounts are minor units. */
 const FIELDS = [
   'orderId',
   'currency',

@@ -77,7 +77,7 @@ export interface ChainTip extends BlockRef {
   readonly stalled: string | null | undefined;
 }
 
-/** What a node showed last. */
+/** The last view of a node. */
 export interface NodeView extends BlockRef {
   readonly number: number;
   /** The time of the block. */

@@ -18,7 +18,7 @@ export interface ChainStatus {
   readonly waiting: string | null;
   /** Why the chain is not current although nodes answer. */
   readonly stalled: string | null;
-  /** What each node showed last. */
+  /** The last view of each node. */
   readonly nodes: readonly NodeView[];
   readonly rescanFrom: number | null;
   /** Transfers that may still change. */

@@ -26,7 +26,7 @@ export interface NetworkAvailability {
   /** The states of all configured networks, at most a second old. While the tables cannot be read, what they said last
    *  counts for as long as it may. */
   readonly read: () => Promise<NetworkStates>;
-  /** What was read last, for metrics, and reads it again: the next call sees it. Null before. */
+  /** The states that were read last, for metrics. Starts another read, for the next call. Null before the first. */
   readonly latest: () => NetworkStates | null;
 }
 
@@ -40,7 +40,7 @@ export interface NetworkAvailabilityOptions {
   readonly nowMs?: () => number;
 }
 
-/** What the tables say about a network. */
+/** The marks of a network in the tables. */
 export interface ChainMarks {
   readonly network: string;
   readonly read_at: Date | null;

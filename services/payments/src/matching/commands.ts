@@ -7,7 +7,7 @@ import type { ProjectedPayment } from '../read/payment-rows.ts';
 
 export type PaymentHandler = CommandHandler<Payment, PaymentCommand, PaymentEvent>;
 
-/** What the log says of a payment. */
+/** The log line of each event of a payment. */
 const FACTS = {
   PaymentReceived: 'payment received',
   PaymentApplied: 'payment applied',

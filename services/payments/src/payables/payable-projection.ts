@@ -77,7 +77,7 @@ const EndingData = z.object({ status: OrderStatus.optional(), at: Timestamp });
 
 const ENDED: readonly OrderStatus[] = ['paid', 'partially_paid_expired', 'expired', 'canceled'];
 
-/** What an event says about the end of its order; null if it says nothing. An event that cannot be read says nothing:
+/** The end of an order by an event; null if the event ends none. An event that cannot be read ends none:
  *  the addresses of an order without an end do not retire. */
 const orderEndIn = ({ event }: AllStreamResolvedEvent): OrderEnd | null => {
   const { type, streamId } = event!;

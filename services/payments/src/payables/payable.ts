@@ -42,7 +42,7 @@ const ShowingEvent = z.discriminatedUnion('type', [
 
 const SHOWING: ReadonlySet<string> = new Set([OrderCreated.type, OrderInstructed.type, OrderDeletionRecorded.type]);
 
-/** What a log entry says about payables; null when it says nothing. */
+/** The change of payables by a log entry; null for none. */
 export type PayableChange =
   | { readonly kind: 'assigned'; readonly payables: readonly Payable[] }
   | { readonly kind: 'deleted'; readonly payables: readonly Payable[] }

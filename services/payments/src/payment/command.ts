@@ -33,8 +33,8 @@ export type ReceivePayment = {
   readonly at: Date;
 };
 
-/** What the order decided. `at` is the time of that decision, `sighting` the sighting of the money that it is about; 1
- *  by default. */
+/** The decision of the order on a payment, and its time. `sighting` is the number of the sighting of the money that it
+ *  is about; 1 by default. */
 export type Outcome = { readonly sighting?: number | undefined; readonly at: Date } & (
   | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint }
   | { readonly status: 'orphan'; readonly orphanReason: OrphanReason }

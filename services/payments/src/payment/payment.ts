@@ -84,7 +84,7 @@ const reinstate = (
   return [reinstated, ...(confirmed ? orphanWithoutOrder(payment, at) : [])];
 };
 
-/** What an order needs to know if it learns of the payment by this event. */
+/** The fields that an order needs if it learns of the payment by this event. */
 const seen = ({ seenAt, sighting, blockChanges }: ExistingPayment) => ({
   seenAt,
   ...(sighting !== undefined && { sighting }),

@@ -22,7 +22,7 @@ export interface ExistingPayment extends PaymentState {
   /** Oldest first. */
   readonly refunds: readonly RecordedRefund[];
   readonly assignment?: Assignment | undefined;
-  /** What its rail names as the order, if the payment was assigned to another one. */
+  /** The order that its rail named, if the payment was assigned to another one. */
   readonly reportedOrderId?: string | undefined;
 }
 

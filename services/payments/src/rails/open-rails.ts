@@ -52,7 +52,7 @@ export const openRails = ({ config, client, readModel, readNetworks, now }: Rail
   };
 };
 
-/** What new orders can be paid with now. */
+/** The currencies and networks that new orders can be paid with now. */
 const availabilityOf = (rails: Rails, readNetworks: NetworkAvailability['read']) => async (): Promise<Availability> => {
   const networks = [...(await readNetworks())].flatMap(([name, state]) =>
     state.isAvailable ? [[name, Math.ceil(state.forMs)] as const] : [],

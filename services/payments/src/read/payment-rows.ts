@@ -7,7 +7,7 @@ export interface ProjectedPayment {
   readonly revision: number;
 }
 
-/** What stays of a deleted payment. */
+/** The fields that stay of a deleted payment. */
 type DeletedPayment = Pick<ExistingPayment, 'paymentId'> & { readonly status: 'deleted' };
 
 const LIVE_SCHEMA = 'payments';

@@ -21,7 +21,7 @@ export const createClaimBacklog = (dispatcher: Pick<Dispatcher, 'isOpen' | 'dema
       for (const { webhookId, dueAt } of found) if (dueAt <= now) webhookIds.add(webhookId);
       cursor = found.length < WEBHOOKS_PER_POLL ? '' : found.at(-1)!.webhookId;
     },
-    /** What to claim next: each webhook gets an equal part of the free memory, up to its demand. */
+    /** The deliveries to claim next: each webhook gets an equal part of the free memory, up to its demand. */
     nextClaims: (): ClaimRequest[] => {
       const requests: ClaimRequest[] = [];
       for (const webhookId of webhookIds) {

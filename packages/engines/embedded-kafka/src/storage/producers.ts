@@ -8,7 +8,7 @@ export interface StoredBatch {
   readonly baseOffset: number;
 }
 
-/** What a partition keeps of one idempotent producer: its epoch and its last batches, oldest first.
+/** The state of one idempotent producer in a partition: its epoch and its last batches, oldest first.
  *  There are none when the last write was a transaction marker with a newer epoch. */
 export interface ProducerState {
   readonly epoch: number;

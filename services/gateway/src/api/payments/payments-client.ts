@@ -51,7 +51,7 @@ export const paymentsClient = (client: InternalClient) => {
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => command(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => command(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),
-    /** What new orders can be paid with now. */
+    /** The currencies and networks that new orders can be paid with now. */
     availability: (context: CallContext): Promise<Availability> =>
       client.call('GET', '/availability', {
         context,

@@ -7,7 +7,7 @@ export interface Refresh {
   readonly version: () => string | undefined;
 }
 
-/** What the payer and this script decide, not the server. */
+/** Attributes that the payer and this script set, not the server. */
 const OWN_ATTRIBUTES = new Set(['open', 'checked', 'hidden', 'data-done', 'data-sent']);
 /** The status of the page for a payment that does not exist. */
 const NOT_FOUND = 404;

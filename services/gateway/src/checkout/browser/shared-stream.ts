@@ -1,4 +1,4 @@
-/** What the server tells of a page: its version (`changed`), or its own time (`time`). */
+/** An event of a page from the server: its version (`changed`), or its own time (`time`). */
 export interface ServerEvent {
   readonly type: 'changed' | 'time';
   readonly data: string;
@@ -28,7 +28,7 @@ export const shareStream = ({ onEvent, onRefused }: SharedStreamOptions): Shared
   const canShare = 'locks' in navigator && typeof BroadcastChannel !== 'undefined';
   let stream: EventSource | undefined;
   let channel: BroadcastChannel | undefined;
-  /** What a tab needs to know that opens later. */
+  /** The state that a tab needs that opens later. */
   let latest: ServerEvent | undefined;
   /** Aborted when this tab no longer wants the stream. */
   let turn: AbortController | undefined;

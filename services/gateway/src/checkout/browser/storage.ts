@@ -1,4 +1,4 @@
-/** What this browser keeps under a name, for all tabs; null for nothing. A browser without storage keeps nothing. */
+/** The value that this browser stores under a name, for all tabs; null for none, as in a browser without storage. */
 export const stored = (name: string): string | null => {
   try {
     return localStorage.getItem(name);

@@ -4,7 +4,7 @@ import pMap from 'p-map';
 import type { CheckoutOrder } from '../state/checkout-queries.ts';
 import { eventText, send } from './event-streams.ts';
 
-/** What a payer sees of an order at one moment. */
+/** The view of an order that a payer sees at one moment. */
 export interface PageState {
   readonly orderId: string;
   /** The revision of the order's row that is shown. */

@@ -18,7 +18,7 @@ export type SandboxAction = (typeof ACTIONS)[number];
 
 export const ADVANCE_MINUTES = 10;
 
-/** What the strip of a sandbox page offers. */
+/** The actions that the strip of a sandbox page offers. */
 export interface Strip {
   readonly actions: readonly SandboxAction[];
   /** The network on which the test wallet can pay; null if it cannot. */
@@ -31,7 +31,7 @@ export interface SandboxServices {
   readonly now: () => Date;
 }
 
-/** What the order allows now. */
+/** The actions that the order allows now. */
 export const possibleActions = (order: Order): SandboxAction[] => {
   const [takesMoney, isOpen] = [TAKES_MONEY.has(order.status), OPEN.has(order.status)];
   return ACTIONS.filter((action) => {

@@ -47,7 +47,7 @@ export const sandboxRoutes = (app: FastifyInstance, find: FindPage, options: San
   );
 };
 
-/** What the strip of an order offers. */
+/** The actions that the strip of an order offers. */
 export const stripOf = async (
   { order }: ShownOrder,
   { ways, way }: { readonly ways: readonly WayToPay[]; readonly way: WayToPay | null },

@@ -2,7 +2,7 @@ import type { Order, PaymentPageSettings } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { SETTINGS_COLUMNS, settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
 
-/** What the row of an order and those of its merchant give to its page. */
+/** The values of the rows of an order and its merchant that its page needs. */
 export interface CheckoutOrder {
   readonly order: Order;
   /** Of the order's row. */

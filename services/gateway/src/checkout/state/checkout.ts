@@ -21,7 +21,7 @@ import { accentPath } from './page-link.ts';
 import { isOfPayer, payerPayments, type Depths } from './payer-payments.ts';
 import { waysToPay } from './ways.ts';
 
-/** What the page of an order is made from. */
+/** The values from which the page of an order is rendered. */
 export interface ShownOrder extends CheckoutOrder {
   readonly reference: string;
   readonly page: PaymentPageAddresses;

@@ -12,7 +12,7 @@ export interface FindPageOptions {
   readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
 }
 
-/** What the page of a reference shows; null without an order. `known` saves reading the order. */
+/** The content of the page of a reference; null without an order. `known` saves reading the order. */
 export type FindPage = (reference: string, context: CallContext, known?: CheckoutOrder) => Promise<ShownOrder | null>;
 
 export const noSuchPage = (): AppError => new AppError('not_found', 'no payment has this reference');

@@ -1,6 +1,6 @@
 import type { WayToPay } from '@cpg/contracts';
 
-/** What a link of the page chooses. The page keeps it in its address: it sets no cookies. */
+/** The choices in a link of the page. The page keeps it in its address: it sets no cookies. */
 export interface PageChoice {
   /** A language, or anything else that a client sends. */
   readonly lang?: string | undefined;
@@ -58,7 +58,7 @@ export const chosenWay = (
 ): WayToPay | null =>
   ways.find(({ network }) => network === way) ?? (way !== SUMMARY && rules.express ? (ways[0] ?? null) : null);
 
-/** What a request chooses. A query parameter that is given twice counts as not given. */
+/** The choices in a request. A query parameter that is given twice counts as not given. */
 export const choiceOf = (query: unknown): PageChoice => {
   const { lang, way, watched } = query as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);

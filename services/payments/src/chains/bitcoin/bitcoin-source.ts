@@ -61,7 +61,7 @@ export const bitcoinSource = ({
   const positions = agreedPositions(nodes, { head: newestBlocks(), hashAt }, timing);
   const toAddress = addressOf(PREFIXES[network.chain]);
 
-  /** What each transaction of some bytes pays to addresses of our form, whoever owns them. */
+  /** The payments of each transaction in some bytes to addresses of our form, whoever owns them. */
   const paidBy = (bytes: Buffer, transaction: RawTransaction): Paid[] => {
     const paid: Paid[] = [];
     eachOutput(bytes, transaction, (vout, units, script, scriptBytes) => {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { BlockRef } from '../chain-source.ts';
 import { checkedAnswer, listOf, requireMatch, RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 
-/** What is read of the answers of nodes. Quantities are hex text, never JSON numbers. Source: Ethereum JSON-RPC
- *  specification, "Hex encoding". */
+// The fields that are read of the answers of nodes. Quantities are hex text, never JSON numbers. Source: Ethereum
+// JSON-RPC specification, "Hex encoding".
 
 // Each pass of a group takes memory of the stack, and a node can send millions of bytes.
 export const Bytes = z.string().refine((text) => text.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(text));

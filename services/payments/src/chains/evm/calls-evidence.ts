@@ -1,7 +1,7 @@
 import type { Transfer } from '../chain-source.ts';
 import type { TransactionCalls } from './internal-calls.ts';
 
-/** What one node shows of the calls inside the transactions of a block. No hash proves them. */
+/** The calls inside the transactions of a block, as one node shows them. No hash proves them. */
 export interface ShownCalls {
   readonly node: number;
   /** Those that pay watched addresses. */

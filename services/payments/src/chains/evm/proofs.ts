@@ -13,7 +13,7 @@ import {
   listRoot,
 } from './encodings.ts';
 
-/** What the hash of a block proves about the answers of a node. A method throws ChainNodeError if an answer contradicts
+/** Proofs of the answers of a node by the hash of a block. A method throws ChainNodeError if an answer contradicts
  *  the hash on a chain whose blocks have a known form. */
 export interface Proofs {
   readonly header: (node: RpcNode, block: FetchedBlock) => boolean;

@@ -7,7 +7,7 @@ import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode, rpcNode } from '../nodes/json-rpc.ts';
 import { Bytes } from './block.ts';
 
-/** What a transfer of a token would do, calculated by a node without a transaction. */
+/** The effect that a transfer of a token would have, calculated by a node without a transaction. */
 export interface SimulatedTransfer {
   readonly sent: bigint;
   readonly arrived: bigint;

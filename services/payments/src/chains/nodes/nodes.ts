@@ -13,7 +13,7 @@ export interface NodesOptions extends Pick<RpcNodeOptions, 'timeoutMs' | 'maxByt
   readonly now?: () => Date;
 }
 
-/** What one node answered. */
+/** The answer of one node. */
 export interface NodeAnswer<T> {
   readonly node: RpcNode;
   readonly answer: T;

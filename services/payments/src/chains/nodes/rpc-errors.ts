@@ -1,4 +1,4 @@
-/** What an error of a node means.
+/** The meaning of an error of a node.
  *  `busy`: it refuses for now. Wait, or ask another node.
  *  `too_large`: the answer exceeds its limits. Ask another node.
  *  `no_method`: it does not have the method. `no_state`: it does not have the state or traces of the block.

@@ -84,7 +84,8 @@ export const balances = async (
   };
 };
 
-/** What a payment of a currency on a network consists of, unless it names its asset. */
+/** The assets that payments without a recorded asset consist of: for each currency and network, the asset that payers
+ *  are asked for, or those that the network has. */
 const recordedAssets = (assets: readonly Asset[]): Asset[] => {
   const offered = assets.filter((asset) => assetsOf({ assets }, asset.currency).includes(asset));
   const isOffered = (asset: Asset) =>

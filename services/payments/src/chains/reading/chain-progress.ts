@@ -20,7 +20,7 @@ export interface ChainProgress {
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
   /** Why the chain is not current although nodes answer; null while it is. */
   readonly stalled: string | null;
-  /** What each node showed last. */
+  /** The last view of each node. */
   readonly nodes: readonly NodeView[];
 }
 

@@ -22,7 +22,7 @@ export interface StoredChain {
   readonly rescanFrom: number | null;
 }
 
-/** What readiness, metrics and expiry need to know, besides the state. */
+/** The facts that readiness, metrics and expiry need besides the state. */
 export interface ReadMark {
   /** The highest block that the nodes have; null if that is unknown. */
   readonly tip: number | null;
@@ -31,7 +31,7 @@ export interface ReadMark {
   readonly halted: string | null;
   /** Why the chain is not current although nodes answer; null while it is, undefined to keep the earlier mark. */
   readonly stalled?: string | null | undefined;
-  /** What each node showed last; absent to keep the earlier mark. */
+  /** The last view of each node; absent to keep the earlier mark. */
   readonly nodes?: readonly NodeView[] | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ReportChange {
   readonly failure: ReportFailure | null;
 }
 
-/** What was read from one network. */
+/** The progress and the transfers that were read from one network. */
 export interface ChainStore {
   readonly load: () => Promise<StoredChain>;
   /** Commits a change in one transaction. Blocks above its cursor count as not read again. False, and nothing changes,

@@ -17,7 +17,8 @@ interface CursorRow {
 
 type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'> & { readonly nodes: number[] };
 
-/** What was read from a network, in PostgreSQL. `windowBlocks` hashes are kept. `times` are for comparing clocks. */
+/** The progress and the transfers of a network, in PostgreSQL. `windowBlocks` hashes are kept. `times` are for
+ *  comparing clocks. */
 export const chainTables = (
   pool: Pool,
   network: string,

@@ -3,7 +3,7 @@ import type { BlocksAhead } from './blocks-ahead.ts';
 import { ChainHaltedError } from './open-chain.ts';
 import type { Reading } from './reading.ts';
 
-/** What the watcher of a chain does next. */
+/** The next step of the watcher of a chain. */
 export type NextStep =
   /** Ask the source for its block at a height. */
   | { readonly kind: 'ask'; readonly height: number }

@@ -89,7 +89,7 @@ export const readingFrom = (state: ChainState, options: ReadingOptions) => {
   };
 };
 
-/** What a reading looks for now, as far as that is about known transfers. */
+/** The part of the scope of a reading that comes from known transfers. */
 export const scopeOf = async (
   known: readonly SeenTransfer[],
   { watched, assets }: Pick<ReadingOptions, 'watched' | 'assets'>,

@@ -8,7 +8,7 @@ export const knownIdsOf = (transfers: readonly Transfer[]): string[] =>
 const isSameMoney = (one: Transfer, other: Transfer): boolean =>
   one.address === other.address && one.asset === other.asset && one.units === other.units;
 
-/** What a reading looked for: some addresses that are watched, and assets. */
+/** The scope of a reading: some addresses that are watched, and assets. */
 export interface Scope {
   readonly addresses: ReadonlySet<string>;
   readonly assets: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export const wasLookedFor = (
 /** Whether the last block that contained a transfer is this one. */
 const wasIn = ({ block, lostHash }: SeenTransfer, { hash }: BlockRef): boolean => (block?.hash ?? lostHash) === hash;
 
-/** What a node said wrongly, once readings agree. */
+/** A wrong answer of nodes, found once readings agree. */
 export interface Finding {
   /** `missed`: nodes left the transfer out. `misread`: nodes showed a transfer that the block does not contain, or another
    *  amount of it. */

@@ -9,8 +9,8 @@ import { isTakenOut, type SeenTransfer } from './seen-transfer.ts';
 import { numberOf } from './transfer-rows.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
-/** What a rescan found. `missing`: no block that was read contains the transfer. `different`: it is known with another
- *  amount, asset or address. `not_shown`: it is known in this block, and nodes do not show it there now. */
+/** A difference found by a rescan. `missing`: no block that was read contains the transfer. `different`: it is known
+ *  with another amount, asset or address. `not_shown`: it is known in this block, nodes do not show it now. */
 interface RescanFinding {
   readonly kind: 'missing' | 'different' | 'not_shown';
   readonly transfer: Pick<Transfer, 'id' | 'address' | 'asset'> & { readonly units: string };

@@ -11,7 +11,7 @@ export interface Report {
   readonly block: string | null;
 }
 
-/** What the readings of a block showed of one transfer. */
+/** The results of the readings of a block for one transfer. */
 export interface Seen {
   /** Whether the last reading showed it. */
   readonly isShown: boolean;
@@ -39,7 +39,7 @@ export interface SeenTransfer extends Transfer {
   readonly block: BlockRef | null;
   /** Hash of the block that contained it last; null while one does, or none did. */
   readonly lostHash: string | null;
-  /** What the readings of that block showed. */
+  /** The results of the readings of that block. */
   readonly seen: Seen;
   /** The height that had been read when a reorganization removed it; null while it is mined or was never mined. */
   readonly lostAt: number | null;

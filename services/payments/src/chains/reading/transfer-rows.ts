@@ -135,7 +135,7 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 
 const NAMES = Object.keys(COLUMNS) as Column[];
-/** What a reorganization or a later block may change. */
+/** The columns that a reorganization or a later block may change. */
 const CHANGING: readonly Column[] = [
   'seen_at',
   'height',

@@ -13,7 +13,7 @@ import type { ReadSoFar } from '../reading/watcher.ts';
 /** How long a transfer that was never applied may be gone before its payment fails. */
 const VANISHED_MS = 24 * 3_600_000;
 
-/** What a transfer needs before it is confirmed. */
+/** The conditions before a transfer is confirmed. */
 interface Needs {
   readonly required: number;
   /** So many nodes must have shown it. */

@@ -199,8 +199,8 @@ const sender =
     }
   };
 
-/** The report to store. A reorganization leaves an applied payment confirmed, even without a block; a payment that is
- *  not applied needs its confirmations again. So does an orphan in a new block, because its order may still apply it. */
+/** The report to store. A reorganization leaves an applied payment confirmed, even without a block. A payment that is
+ *  not applied needs its confirmations again; so does an orphan in a new block, as its order may still apply it. */
 const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
   const isHeld = status === 'received';
   if (report.block === null && isHeld) return { ...report, status: 'received' };

@@ -45,7 +45,7 @@ export const leaseReferences =
     return isComplete ? Object.fromEntries(leased) : null;
   };
 
-/** Who takes `gateway_pay`. */
+/** The providers that take `gateway_pay`. */
 interface Providers {
   readonly outside: readonly OutsideProvider[];
   /** This gateway itself, for the currencies that no outside provider supports. */

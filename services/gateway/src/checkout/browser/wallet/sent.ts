@@ -1,6 +1,6 @@
 import { store, stored } from '../storage.ts';
 
-/** What a wallet was asked to send and the page does not show yet. */
+/** A payment that a wallet was asked to send and the page does not show yet. */
 export interface Sent {
   /** Null until the wallet has returned it. */
   readonly hash: string | null;

@@ -135,7 +135,7 @@ export const en = {
   receipt: 'Receipt',
   paidOn: 'Paid on',
   print: 'Print',
-  /** What the script says about a wallet of the browser. */
+  /** Texts of the script about a wallet of the browser. */
   wallet: (currency: string, network: string) => ({
     pay: 'Pay with your wallet',
     pay_with: 'Pay with {wallet}',
@@ -157,7 +157,7 @@ export const en = {
     unchecked: 'This page cannot check whether the payment is still open. Nothing was sent. Try again in a moment.',
     elsewhere: 'Your wallet was already asked to pay this in another tab. Nothing was sent here.',
   }),
-  /** What the script says about a payment that a wallet was asked to send. */
+  /** Texts of the script about a payment that a wallet was asked to send. */
   sentByWallet: {
     sent: 'Sent. This page shows your payment as soon as the network has it. Do not send it again.',
     asked: 'Your wallet was asked to pay. Look there whether it sent the payment, before you pay again.',
