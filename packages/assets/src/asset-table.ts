@@ -25,8 +25,8 @@ export interface Asset {
   readonly contract?: string;
   /** The name that wallets show for a token, where it is not the currency. */
   readonly label?: string;
-  /** What money of a token is that is not offered: it counts as the currency, or it is an orphan. Absent for what
-   *  payers are asked for. */
+  /** For a token that payers are not asked for: whether money that arrives in it counts as the currency, or is an
+   *  orphan. */
   readonly ifSent?: 'credit' | 'orphan';
   /** Decimals of the asset on its chain. They can differ from those of the currency; `toUnits` and `fromUnits`
    *  convert. */

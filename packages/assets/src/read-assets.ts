@@ -14,7 +14,7 @@ export const AssetsConfig = z.object({
     .string()
     .transform((text) => text.split(',').map((name) => name.trim()))
     .optional(),
-  /** What money of the tokens is that the file of the environment does not offer: overrides `if_sent`. */
+  /** Overrides `if_sent` in the file of the environment: for tokens that payers are not asked for. */
   BRIDGED_TOKENS: z.enum(['credit', 'orphan'], { error: 'must be credit or orphan' }).optional(),
   /** Chains, and the coins and tokens on them, instead of the file of the environment. */
   ASSETS_FILE: z.string().optional(),

@@ -25,7 +25,7 @@ export const carriedField = <const N extends string, R extends z.ZodType, S exte
   example,
 }: CarriedField<N, R, S> & {
   readonly description: string;
-  /** What a reader needs to know, if that differs. */
+  /** The description for readers of the field, if it differs. */
   readonly shownDescription?: string;
   readonly example: z.input<R>;
 }): CarriedField<N, R, S> => ({
@@ -70,7 +70,7 @@ export const carriedFields = <F extends Fields>(fields: F) => {
   };
 };
 
-/** What a resource must have beside carried fields. A field that is absent is `undefined`, so that none is forgotten. */
+/** The fields that a resource must have beside carried ones. An absent field is `undefined`, so that none is forgotten. */
 export type Rendered<R, F> = { [K in Exclude<keyof R, keyof F>]-?: R[K] | undefined };
 
 /** The object without its fields that are `undefined`. Objects inside of it stay as they are. */

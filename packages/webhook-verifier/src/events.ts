@@ -48,9 +48,9 @@ export interface Order {
   status_reason?: string | undefined;
   total_amount: string;
   remaining_amount: string;
-  /** What is missing of an order that was settled with less than its total. */
+  /** The missing amount of an order that was settled with less than its total. */
   shortfall_amount?: string | undefined;
-  /** What of its currency is to be given back: orphans and surplus. Absent if nothing is due. */
+  /** The amount of its currency to give back: orphans and surplus. Absent if nothing is due. */
   due_back_amount?: string | undefined;
   underpayment_tolerance_percent?: number | undefined;
   currency: PaymentCurrency;

@@ -69,7 +69,7 @@ export const ASSIGNED: AssignedInstruction = {
   derivation: { fingerprint: '3442193e', path: '0/17' },
 };
 
-/** What outlives the order of `ASSIGNED`. */
+/** The part of `ASSIGNED` that outlives its order. */
 export const PAYABLE: RecordedPayable = {
   rail: 'crypto_deposit',
   network: 'ethereum',

@@ -56,7 +56,7 @@ export const WayToPay = z.strictObject({
   /** The names of tokens on the network that a payer could mistake for it, and that do not pay the order. */
   not_tokens: z.array(z.string()).optional(),
   address: z.string(),
-  /** What is left to send, in the payment currency. */
+  /** The amount that is left to send, in the payment currency. */
   amount: Amount,
   /** The same in units of the asset on its chain. */
   amount_units: z.string(),
@@ -124,7 +124,7 @@ export const Checkout = z.strictObject({
   applied: Amount,
   /** Seen and not settled: unconfirmed, or held until more money comes. */
   pending: Amount,
-  /** What is left to send. */
+  /** The amount that is left to send. */
   remaining: Amount,
   /** Applied beyond the total. */
   surplus: Amount,

@@ -101,7 +101,7 @@ const money = {
 
 const HistoryPayment = z.object(described({ id: PaymentId, ...money, created_at: Timestamp })).partial();
 
-/** What an event changed. The names are those of the Order and Payment resources; amounts are decimals. */
+/** The changes of an event. The names are those of the Order and Payment resources; amounts are decimals. */
 export const HistoryData = z
   .object(
     described({
@@ -153,7 +153,7 @@ export const HistoryData = z
   );
 export type HistoryData = z.infer<typeof HistoryData>;
 
-/** What is known of the recording of an event. */
+/** How an event was recorded. */
 export const RECORDING = {
   type: z.string().describe('Event type, for example `OrderPaymentsApplied`.'),
   at: Timestamp.describe('When it happened.'),

@@ -42,7 +42,7 @@ export const mintTestTokens = (call: RpcCall, contract: string, to: string, unit
 
 const mintData = (to: string, units: bigint) => callData('TestToken', 'mint(address,uint256)', { address: to }, units);
 
-/** What moves on an EVM chain: its coin, or a token by its contract. */
+/** Money on an EVM chain: its coin, or a token by its contract. */
 export type EvmAsset = 'native' | { readonly contract: string };
 
 /** The asset with a CAIP-19 id. */

@@ -103,7 +103,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       idempotency,
     }: HandleOptions,
   ): Promise<HandledCommand<State, E>> => {
-    // What is known of the stream: only the events after it are read.
+    // The known part of the stream: only the events after it are read.
     let known = empty(stream);
     let wasSent = false;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

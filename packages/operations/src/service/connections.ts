@@ -21,7 +21,7 @@ export const openConnections = (
   const databaseUrl = config.DATABASE_URL;
   const store = openEventStore({ url: config.EVENTSTORE_URL, log });
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
-  // What can be repeated from the log commits without waiting for the disk: rows of read models and checkpoints.
+  // Rows of read models and checkpoints commit without waiting for the disk: the log can repeat them.
   const followerPool = createPool({
     url: databaseUrl,
     name: `${name} followers`,

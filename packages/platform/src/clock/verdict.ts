@@ -115,7 +115,7 @@ const acceptedAt = ({ readings }: ClockState, { offsetMs }: Moment): ReadonlyMap
 const doubtOf = (state: ClockState, now: Moment): string | null => {
   const { trusted, since, readings, expectsChains } = state;
   const jumped = hasJumped(state, now);
-  // What was read before a jump says nothing about clocks that may have jumped together.
+  // Readings from before a jump prove nothing about clocks that may have jumped together.
   const usable = [...readings].filter(([, { atMs }]) => !jumped || atMs >= since.atMs);
   const skews = usable.map(([name, reading]) => ({ name, ms: aheadMs(reading, now.offsetMs) }));
   const differing = skews.filter(

@@ -86,7 +86,7 @@ export const createApp = ({
 };
 
 const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages']): string => {
-  // What a request waited for is not known here: most likely for what is unavailable.
+  // The dependency that a request waited for is not known here: most likely one that is unavailable.
   const dependency = outages?.ongoing()[0];
   const error = isSafe(request)
     ? new AppError('dependency_unavailable', 'the request timed out: retry it', { dependency })

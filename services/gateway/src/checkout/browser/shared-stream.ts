@@ -81,7 +81,7 @@ export const shareStream = ({ onEvent, onRefused }: SharedStreamOptions): Shared
       if (data !== 'hello') onEvent(data);
       else if (stream && latest) channel?.postMessage(latest);
     });
-    // What this tab shows can be older than the latest event.
+    // This tab may show an older state than that of the latest event.
     channel.postMessage('hello');
     // Rejects when this tab ends its turn before it had the lock.
     navigator.locks.request(name, { signal: mine.signal }, () => lead(mine)).catch(() => {});

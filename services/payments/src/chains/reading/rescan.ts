@@ -10,7 +10,7 @@ import { numberOf } from './transfer-rows.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 /** A difference found by a rescan. `missing`: no block that was read contains the transfer. `different`: it is known
- *  with another amount, asset or address. `not_shown`: it is known in this block, nodes do not show it now. */
+ *  with another amount, asset or address. `not_shown`: it is known in this block, and nodes do not show it now. */
 interface RescanFinding {
   readonly kind: 'missing' | 'different' | 'not_shown';
   readonly transfer: Pick<Transfer, 'id' | 'address' | 'asset'> & { readonly units: string };

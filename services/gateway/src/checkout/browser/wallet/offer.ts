@@ -14,7 +14,7 @@ export interface WalletOffer {
 }
 
 interface Asking {
-  /** What the page asked for when the payer clicked. */
+  /** The transfer that the page asked for when the payer clicked. */
   readonly transfer: string;
   readonly texts: WalletTexts;
   isInWallet: boolean;
