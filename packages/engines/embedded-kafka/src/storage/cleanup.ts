@@ -30,49 +30,67 @@ export interface Cleanup {
   readonly stop: () => Promise<void>;
 }
 
-/** Applies retention at intervals. Then, and soon after the start or a request, deletes the rows that no reader can see
- *  any more, and frees their space. */
+/** Applies retention, and again an interval after each run ended. Then, and soon after the start or a request, deletes
+ *  the rows that no reader can see any more, and frees their space. */
 export const startCleanup = (options: CleanupOptions): Cleanup => {
   const { log, settings } = options;
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
   let next: NodeJS.Timeout | undefined;
-  const run = (work: (options: CleanupOptions, stopped: AbortSignal) => Promise<void>) => {
-    running = running
-      .then(() => work(options, stopped.signal))
-      .catch((error: unknown) => {
-        if (stopped.signal.aborted || error instanceof StorageUnavailable) return;
-        log(`cleanup failed: ${(error as Error).message}`);
-      });
+  let reported = '';
+  const run = (work: () => Promise<void>): Promise<void> => {
+    running = running.then(work).catch((error: unknown) => {
+      if (stopped.signal.aborted) return;
+      const fault = error instanceof StorageUnavailable ? error.cause : error;
+      // The writer reports outages. A refused statement is no outage: the next run may fail by it too.
+      if (error instanceof StorageUnavailable && !isRefusedStatement(fault)) return;
+      const { message } = fault as Error;
+      if (message !== reported) log(`cleanup failed: ${message}`);
+      reported = message;
+    });
+    return running;
   };
   const now = retentionClock(wallClockMs, () => performance.now());
-  const timer = setInterval(
-    () => run((_, signal) => applyRetention(options, now(), signal)),
-    settings.cleanupIntervalMs,
-  );
+  const applyLater = () => {
+    if (stopped.signal.aborted) return;
+    const apply = () =>
+      run(async () => {
+        await applyRetention(options, now(), stopped.signal);
+        reported = '';
+      });
+    timer = setTimeout(() => void apply().then(applyLater), settings.cleanupIntervalMs);
+  };
+  applyLater();
   const request = () => {
-    next ??= setTimeout(() => {
-      next = undefined;
-      run(deleteRows);
-    }, settings.cleanupDelayMs);
+    next ??= setTimeout(
+      () =>
+        void run(() => {
+          next = undefined;
+          return deleteRows(options, stopped.signal);
+        }),
+      settings.cleanupDelayMs,
+    );
   };
   request();
   return {
     request,
     stop: async () => {
       stopped.abort();
-      clearInterval(timer);
+      clearTimeout(timer);
       clearTimeout(next);
       await running;
     },
   };
 };
 
-/** The time by which batches are too old: the wall clock, unless it was set ahead since the start. What a wrong clock
- *  deletes does not come back. */
+const isRefusedStatement = (error: unknown): boolean => error instanceof pg.DatabaseError && error.severity === 'ERROR';
+
+/** The time by which batches are too old, in whole ms: the wall clock, unless it was set ahead since the start. What a
+ *  wrong clock deletes does not come back. */
 export const retentionClock = (wallMs: () => number, monotonicMs: () => number): (() => number) => {
   const [startedAt, startedMs] = [wallMs(), monotonicMs()];
-  return () => Math.min(wallMs(), startedAt + monotonicMs() - startedMs);
+  return () => Math.floor(Math.min(wallMs(), startedAt + monotonicMs() - startedMs));
 };
 
 const applyRetention = async (options: CleanupOptions, now: number, stopped: AbortSignal): Promise<void> => {
