@@ -58,7 +58,8 @@ const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stoppin
       await session.query(statement);
       provenMs = askedMs;
     };
-    const isLeader = () => !lost.aborted && performance.now() - provenMs < SESSION_TIMEOUT_MS;
+    const isOver = AbortSignal.any([lost, silent.signal]);
+    const isLeader = () => !isOver.aborted && performance.now() - provenMs < SESSION_TIMEOUT_MS;
     await prove(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
     const keepAlive = async (): Promise<void> => {
       while (!done.signal.aborted) {
@@ -67,7 +68,6 @@ const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stoppin
       }
     };
     const keepingAlive = keepAlive();
-    const isOver = AbortSignal.any([lost, silent.signal]);
     try {
       log.info({ role }, 'leading');
       await lead(AbortSignal.any([stopping, isOver]), isLeader);
