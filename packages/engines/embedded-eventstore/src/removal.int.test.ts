@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { testDatabase } from '@cpg/platform/postgres';
 import { type AllStreamResolvedEvent, binaryEvent, type EventStoreDBClient, START } from '@eventstore/db-client';
 import pg from 'pg';
@@ -182,6 +181,11 @@ describe('the bytes of removed events', () => {
     return onDisk;
   };
   const allReclaimed = () => isReclaimed(database.url);
+  const waitsForOlderTransactions = async () => {
+    const waiting = `select from pg_stat_activity where application_name = 'embedded-eventstore vacuum' and state = 'idle'
+      and datname = current_database() and query like '%pg_snapshot_xmin%'`;
+    return (await inDatabase(database.url, waiting)).length > 0;
+  };
 
   test('leave the files of the table', async () => {
     const stream = newStream();
@@ -202,7 +206,7 @@ describe('the bytes of removed events', () => {
     await older.connect();
     await older.query(begin);
     await client.tombstoneStream(stream);
-    await setTimeout(300);
+    await until(waitsForOlderTransactions);
     expect(await allReclaimed()).toBe(false);
     await older.end();
     await until(allReclaimed);

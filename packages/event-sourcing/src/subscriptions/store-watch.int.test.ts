@@ -86,6 +86,7 @@ const watch = () => {
   const said: string[] = [];
   const refused: Error[] = [];
   let replaced = 0;
+  let asked = 0;
   const store = watchStore({
     client,
     db: tallies.pool,
@@ -96,8 +97,8 @@ const watch = () => {
     log: { ...log, info: () => {}, error: (_: unknown, text: string) => void said.push(text) } as never,
   });
   closing.push(store.stop);
-  guardAppends(client, store.requireKnown);
-  return { store, said, refused, replaced: () => replaced };
+  guardAppends(client, () => ((asked += 1), store.requireKnown()));
+  return { store, said, refused, replaced: () => replaced, asked: () => asked };
 };
 const until = async (look: () => unknown) => {
   while (!(await look())) await sleep(10);
@@ -132,15 +133,14 @@ test('a store that has the event of every checkpoint is known', async () => {
 test('another store at the address is refused while the service runs, in one sentence', async () => {
   await tally('a', 1);
   await saveCheckpoint();
-  const { store, said, replaced } = watch();
+  const { store, said, refused, replaced } = watch();
   await store.untilKnown();
   await replaceStore(async (other) => {
     await identify(other, 'sto_other');
     await tally('a', 1, other);
   });
   await expect(appendOne()).rejects.toMatchObject({ statusCode: 503 });
-  await until(() => said.length);
-  await sleep(200);
+  await until(() => refused.length >= 4);
   expect(said).toEqual([
     'the event store at EVENTSTORE_URL is sto_other, but the checkpoints of schema tallies belong to sto_first: correct the address, or run "admin store reconcile"',
   ]);
@@ -154,9 +154,9 @@ test('another store at the address is refused while the service runs, in one sen
 test('an append that waits for the store is refused at a stop, and does not keep the process busy', async () => {
   await client.dispose();
   client = connectEventStore(`esdb://127.0.0.1:${await freePort()}?tls=false`);
-  const { store } = watch();
+  const { store, asked } = watch();
   const waiting = appendOne();
-  await sleep(50);
+  await until(asked);
   let looks = 0;
   const { now } = performance;
   performance.now = () => (looks += 1) && now.call(performance);
@@ -230,11 +230,15 @@ test('a projection reads nothing from a store that is not known', async () => {
     for (const n of [1, 2, 3]) await tally('other', n, other);
   });
   await connectAgain();
-  const { store, said } = watch();
+  const { store, refused } = watch();
   const { pool, databaseUrl, projection } = tallies;
-  const projecting = startProjection({ client, pool, databaseUrl, projection, store, log });
+  let waits = 0;
+  const watched = { ...store, untilKnown: (signal?: AbortSignal) => ((waits += 1), store.untilKnown(signal)) };
+  const projecting = startProjection({ client, pool, databaseUrl, projection, store: watched, log });
   closing.push(projecting.stop);
-  await until(() => said.length);
-  await sleep(300);
+  await until(() => waits);
+  // Each check reads from the store, as the projection would.
+  const checks = refused.length + 4;
+  await until(() => refused.length >= checks);
   expect(await tallies.rows()).toEqual([]);
 });

@@ -18,9 +18,9 @@ const log = createLogger({ name: 'tallies', level: 'silent' });
 
 const projectionOf = (version: number) => ({ ...tallies.projection, version });
 
-const startVersion = (version: number) => {
+const startVersion = (version: number, observed: Partial<Parameters<typeof rebuildOutdated>[0]> = {}) => {
   const { signal: _, ...options } = tallies.options({ projection: projectionOf(version) });
-  return rebuildOutdated({ ...options, pool: tallies.pool, log });
+  return rebuildOutdated({ ...options, pool: tallies.pool, log, ...observed });
 };
 
 const recordedVersion = () => readVersion(tallies.pool, tallies.projection);
@@ -61,9 +61,21 @@ test('instances that start together rebuild once, and an earlier version leaves 
   await reaches(2);
   const rebuilt = await tableId();
   await Promise.all(instances.map((instance) => instance.stop()));
-  const earlier = startVersion(1);
-  await sleep(100);
+  // Once it has read the recorded version, it would begin to rebuild, and say so.
+  let reads = 0;
+  const query = async (text: string, values: unknown[]) => {
+    const answer = await tallies.pool.query(text, values);
+    reads += 1;
+    return answer;
+  };
+  const said: unknown[] = [];
+  const earlier = startVersion(1, {
+    pool: { ...tallies.pool, query } as never,
+    log: { ...log, info: (_: unknown, text: string) => void said.push(text) } as never,
+  });
+  while (reads === 0) await sleep(10);
   await earlier.stop();
+  expect(said).toEqual([]);
   expect([await recordedVersion(), await tableId()]).toEqual([2, rebuilt]);
   expect(await tallies.rows()).toMatchObject([{ n: 7 }]);
 });

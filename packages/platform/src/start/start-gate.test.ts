@@ -6,8 +6,9 @@ import { createStartGate, createStartupTasks, waitForStartGate } from './startup
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-const appBehind = (gate: ReturnType<typeof createStartGate>) => {
+const appBehind = (gate: ReturnType<typeof createStartGate>, arrived?: () => void) => {
   const app = createApp({ log });
+  app.addHook('onRequest', async () => arrived?.());
   waitForStartGate(app, gate);
   app.get('/things', async () => 'things');
   return app;
@@ -15,11 +16,18 @@ const appBehind = (gate: ReturnType<typeof createStartGate>) => {
 
 test('a request waits until the gate is open', async () => {
   const gate = createStartGate();
-  const app = appBehind(gate);
-  const answer = app.inject('/things');
-  await sleep(10);
+  let arrived = () => {};
+  const arrival = new Promise<void>((done) => (arrived = done));
+  const app = appBehind(gate, arrived);
+  const steps: string[] = [];
+  const answer = app.inject('/things').then((response) => (steps.push('answered'), response));
+  await arrival;
+  // A request that does not wait is answered within a turn of the event loop.
+  await sleep(0);
+  steps.push('open');
   gate.open();
   expect((await answer).statusCode).toBe(200);
+  expect(steps).toEqual(['open', 'answered']);
   expect((await app.inject('/things')).statusCode).toBe(200);
 });
 

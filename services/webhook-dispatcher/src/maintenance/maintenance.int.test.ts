@@ -50,7 +50,7 @@ test.each([
 ])(
   'a delivery whose %s expire before its retry leaves the queue without blocking others',
   async (_rows, days, retention) => {
-    const { consume, webhooks } = await system.start({ schedule: [1], retention });
+    const { consume, webhooks } = await system.start({ schedule: [3_600], retention });
     const { id, merchantId } = await system.webhook(receiver.url);
     receiver.answer = respond(500);
     const old = message({ type: 'order.paid', merchantId, time: inDays(-days).toISOString() });
@@ -59,6 +59,7 @@ test.each([
     await maintainAt(system, webhooks, () => inDays(1), { retention });
 
     receiver.answer = respond(200);
+    await system.pool.query('update webhooks.queue set due_at = now()');
     await system.eventually('select 1 where not exists (select from webhooks.queue)');
     await consume([message({ type: 'order.paid', merchantId })]);
     await system.eventually("select 1 from webhooks.deliveries where webhook_id = $1 and status = 'delivered'", [id]);

@@ -30,11 +30,23 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const unavailable = { stop: async () => proxy.disconnect(), resume: async () => proxy.reconnect() };
+const unavailable = {
+  stop: async () => proxy.disconnect(),
+  /** Every session of the pool has asked for the database in vain. */
+  isFelt: async () => proxy.refused() > 5,
+  resume: async () => proxy.reconnect(),
+};
 const slow = {
   stop: async () => {
     await blocker.query('begin');
     await blocker.query('lock table webhooks.deliveries in exclusive mode');
+  },
+  /** Statements wait for the lock. */
+  isFelt: async () => {
+    await blocker.query('select pg_stat_clear_snapshot()'); // a transaction keeps its first answer
+    const { rows } = await blocker.query(`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`);
+    return rows.length > 1;
   },
   resume: () => blocker.query('commit'),
 };
@@ -62,8 +74,10 @@ test.each([
       await retry(() => consume(messages), { onError: (error) => outages.push(error) });
       ingested += 1;
     });
-    while (instance.counts().unrecorded < CAPACITY.attempts) await sleep(10);
-    await sleep(200);
+    while (instance.counts().unrecorded < CAPACITY.attempts || !(await database.isFelt())) await sleep(10);
+    // A request that is sent now arrives after an attempt that was made before.
+    await fetch(`${receiver.url}/later`);
+    expect(receiver.received.splice(CAPACITY.attempts).map(({ path }) => path)).toEqual(['/later']);
     expect(receiver.received).toHaveLength(CAPACITY.attempts);
     expect(instance.counts()).toMatchObject({ inFlight: 0, unrecorded: CAPACITY.attempts });
     expect(ingested).toBe(0);
@@ -92,8 +106,8 @@ test('deliveries that could not be requeued during an outage are attempted after
   await expect(consume(batch())).rejects.toThrow();
   receiver.answer = respond(200);
   answering.shift()!();
-  while (instance.counts().unrecorded < 1) await sleep(10);
-  await sleep(100);
+  const refusedBefore = proxy.refused();
+  while (instance.counts().unrecorded < 1 || proxy.refused() < refusedBefore + 3) await sleep(10);
   proxy.reconnect();
   await system.eventually("select 1 from webhooks.deliveries having count(*) = 3 and bool_and(status = 'delivered')");
 });

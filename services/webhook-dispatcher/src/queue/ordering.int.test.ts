@@ -55,18 +55,24 @@ test('keeps the order of events that different instances ingest', async () => {
   const { merchantId } = await system.webhook(receiver.url);
   const orderId = newId('order');
   const answering: (() => void)[] = [];
-  receiver.answer = (_request, response) => void answering.push(() => response.end());
+  receiver.answer = ({ path }, response) => (path === '/' ? void answering.push(() => response.end()) : response.end());
+  const later = await system.webhook(`${receiver.url}/later`);
   const events = ['order.updated', 'payment.applied', 'order.paid'].map((type) =>
     message({ type: type as 'order.paid', merchantId, orderId }),
   );
   await one.consume([events[0]!]);
   await other.consume([events[1]!]);
   await one.consume([events[2]!]);
+  const ofOrder = () => receiver.received.filter(({ path }) => path === '/');
   for (const count of [1, 2, 3]) {
-    await receiver.arrived(count);
-    await new Promise((done) => setTimeout(done, 60));
-    expect(receiver.received).toHaveLength(count);
+    await receiver.arrived(3 * count - 2);
+    // A later delivery of each instance: an attempt at the next event would have come before.
+    for (const [n, instance] of [one, other].entries()) {
+      await instance.consume([message({ type: 'order.created', merchantId: later.merchantId })]);
+      await receiver.arrived(3 * count - 1 + n);
+    }
+    expect(ofOrder()).toHaveLength(count);
     answering.shift()!();
   }
-  expect(receiver.received.map(({ headers }) => headers['x-idempotency-key'])).toEqual(events.map(({ id }) => id));
+  expect(ofOrder().map(({ headers }) => headers['x-idempotency-key'])).toEqual(events.map(({ id }) => id));
 });

@@ -1,12 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy to a database. `disconnect` closes all connections and refuses new ones until `reconnect`. */
+/** A TCP proxy to a database. `disconnect` closes all connections and refuses new ones, which it counts, until
+ *  `reconnect`. */
 export const startDatabaseProxy = async (databaseUrl: string) => {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isDisconnected = false;
+  let refused = 0;
   const server = createServer((client) => {
-    if (isDisconnected) return void client.resetAndDestroy();
+    if (isDisconnected) {
+      refused += 1;
+      return void client.resetAndDestroy();
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const [one, other] of [
       [client, upstream],
@@ -26,6 +31,7 @@ export const startDatabaseProxy = async (databaseUrl: string) => {
   };
   return {
     url: url.toString(),
+    refused: () => refused,
     disconnect: () => {
       isDisconnected = true;
       closeAll();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, newName, newTopic, startCluster } from '../testing/cluster.ts';
 import { batchOf, sendBatch } from '../testing/batches.ts';
 import { fetchFrom } from '../testing/fetch-client.ts';
@@ -66,7 +65,10 @@ test('a waiting fetch of committed records sees a whole transaction when it ends
 test('a waiting fetch ends when its topic is deleted', async () => {
   const topic = await newTopic(cluster.admin);
   const waiting = fetchFrom(client, topic, 0, { maxWaitMs: 60_000, minBytes: 1_000 });
-  await sleep(100);
+  // The broker reads the fetch before a request of a later connection.
+  const other = await RawClient.connect(cluster.brokers);
+  await sendBatch(other, topic, batchOf(['x']));
+  other.close();
   await cluster.admin.deleteTopics({ topics: [topic] });
   expect((await waiting).error).toBeGreaterThan(0);
 });

@@ -15,25 +15,38 @@ const lockOrders = async ({ pool }: TestGateway) => {
   return locker;
 };
 
-describe('in the gateway', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway({ answerWithinMs: 2_000 });
-  });
-  afterAll(() => gateway.close());
+/** How many statements of other sessions wait for the lock. */
+const waitingFor = async (locker: Awaited<ReturnType<typeof lockOrders>>): Promise<number> => {
+  await locker.query('select pg_stat_clear_snapshot()'); // a transaction keeps its first answer
+  const { rows } = await locker.query(`select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`);
+  return rows.length;
+};
 
-  test('many concurrent reads of one merchant do not block other merchants', async () => {
-    const [busy, other] = [await gateway.merchant(), await gateway.merchant()];
-    const locker = await lockOrders(gateway);
-    const pages = Array.from({ length: 40 }, () => busy.send('GET', '/v1/orders?limit=100'));
-    await sleep(100);
-    expect(await other.send('GET', '/v1/webhooks')).toMatchObject({ status: 200 });
-    // Reads that time out while they wait free their place.
-    expect(new Set((await Promise.all(pages)).map(({ status }) => status))).toEqual(new Set([503]));
-    await locker.query('rollback');
-    locker.release();
-    expect(await busy.send('GET', '/v1/orders')).toMatchObject({ status: 200 });
-  });
+test('many concurrent reads of one merchant do not block other merchants', async () => {
+  const gateway = await startGateway();
+  const [busy, other] = [await gateway.merchant(), await gateway.merchant()];
+  const locker = await lockOrders(gateway);
+  const pages = Array.from({ length: 40 }, () => busy.send('GET', '/v1/orders?limit=100'));
+  while ((await waitingFor(locker)) < 4) await sleep(10);
+  expect(await other.send('GET', '/v1/webhooks')).toMatchObject({ status: 200 });
+  expect(await waitingFor(locker)).toBe(4);
+  await locker.query('rollback');
+  locker.release();
+  await Promise.all(pages);
+  await gateway.close();
+});
+
+test('reads that time out while they wait free their places', async () => {
+  const gateway = await startGateway({ answerWithinMs: 500 });
+  const { send } = await gateway.merchant();
+  const locker = await lockOrders(gateway);
+  const pages = await Promise.all(Array.from({ length: 40 }, () => send('GET', '/v1/orders')));
+  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([503]));
+  await locker.query('rollback');
+  locker.release();
+  while ((await send('GET', '/v1/orders')).status !== 200) await sleep(10);
+  await gateway.close();
 });
 
 test('slow lists of three merchants leave connections to other requests, and end on the server', async () => {
@@ -63,25 +76,28 @@ test('slow lists of three merchants leave connections to other requests, and end
 
 test('reads of a client that disconnects count until their queries end', async () => {
   const gateway = await startGateway();
-  const { key } = await gateway.merchant();
+  const [{ key }, other] = [await gateway.merchant(), await gateway.merchant()];
   const base = await gateway.app.listen({ port: 0, host: '127.0.0.1' });
   const locker = await lockOrders(gateway);
   const requestUntil = (signal: AbortSignal) =>
     fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
-  const waiting = async () => {
-    await locker.query('select pg_stat_clear_snapshot()'); // a transaction keeps its first answer
-    const { rows } = await locker.query(`select pid from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`);
-    return rows.length;
-  };
+  let requests = 0;
+  gateway.app.server.on('request', () => (requests += 1));
   const leaving = new AbortController();
   const first = [1, 2, 3, 4].map(() => requestUntil(leaving.signal));
-  while ((await waiting()) < 4) await sleep(10);
+  while ((await waitingFor(locker)) < 4) await sleep(10);
   leaving.abort();
   await Promise.all(first);
-  for (let wave = 0; wave < 2; wave++)
-    await Promise.all([1, 2, 3, 4].map(() => requestUntil(AbortSignal.timeout(150))));
-  expect(await waiting()).toBe(4);
+  for (let wave = 2; wave <= 3; wave++) {
+    const leavingToo = new AbortController();
+    const further = [1, 2, 3, 4].map(() => requestUntil(leavingToo.signal));
+    while (requests < 4 * wave) await sleep(10);
+    // Its answer comes after those before it have passed the same steps.
+    expect(await other.send('GET', '/v1/webhooks')).toMatchObject({ status: 200 });
+    leavingToo.abort();
+    await Promise.all(further);
+  }
+  expect(await waitingFor(locker)).toBe(4);
   await locker.query('rollback');
   locker.release();
   const { status } = await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key } });
@@ -92,12 +108,19 @@ test('reads of a client that disconnects count until their queries end', async (
 /** A server that responds with the requested number of bytes. A header names the merchant. */
 const startServer = async (options: ConcurrentReadOptions) => {
   const app = Fastify({ forceCloseConnections: true });
+  /** The merchants of the requests that arrived, and of those that began to be answered. */
+  const seen = { arrived: [] as unknown[], begun: [] as unknown[] };
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
-    request.caller = { merchantId: request.headers['x-merchant'] } as unknown as Caller;
+    const merchantId = request.headers['x-merchant'];
+    seen.arrived.push(merchantId);
+    request.caller = { merchantId } as unknown as Caller;
   });
   limitConcurrentReads(app, options);
-  app.get<{ Params: { bytes: string } }>('/:bytes', (request) => 'x'.repeat(Number(request.params.bytes)));
+  app.get<{ Params: { bytes: string } }>('/:bytes', (request) => {
+    seen.begun.push(request.headers['x-merchant']);
+    return 'x'.repeat(Number(request.params.bytes));
+  });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   const get = (merchant: string, bytes: number) =>
@@ -108,24 +131,21 @@ const startServer = async (options: ConcurrentReadOptions) => {
     socket.write(`GET /${bytes} HTTP/1.1\r\nhost: localhost\r\nx-merchant: ${merchant}\r\n\r\n`);
     return socket;
   };
-  return { app, get, requestOnly };
+  return { app, seen, get, requestOnly };
 };
 
 const LARGER_THAN_SOCKET_BUFFERS = 64 * 1024 * 1024;
 
 test('an unread response blocks further reads of its merchant until the client disconnects', async () => {
-  const { app, get, requestOnly } = await startServer({ maxPerMerchant: 1 });
+  const { app, seen, get, requestOnly } = await startServer({ maxPerMerchant: 1 });
   const stalled = requestOnly('a', LARGER_THAN_SOCKET_BUFFERS);
-  await sleep(200);
-  let responded = false;
-  const next = get('a', 1).then(({ status }) => {
-    responded = true;
-    return status;
-  });
+  while (seen.begun.length < 1) await sleep(10);
+  const next = get('a', 1);
+  while (seen.arrived.length < 2) await sleep(10);
+  // A later request is answered, while the one before it still waits.
   expect((await get('b', 1)).status).toBe(200);
-  await sleep(200);
-  expect(responded).toBe(false);
+  expect(seen.begun).toEqual(['a', 'b']);
   stalled.destroy();
-  expect(await next).toBe(200);
+  expect((await next).status).toBe(200);
   await app.close();
 });
