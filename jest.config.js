@@ -100,7 +100,8 @@ export default {
       setupFilesAfterEnv: ['<rootDir>/packages/engines/embedded-kafka/src/testing/apache/setup-file.ts'],
     },
   ],
-  testTimeout: 30_000,
+  // Ends only tests that hang, also on a machine with ten times the work: no test measures speed by it.
+  testTimeout: 180_000,
   // On Node.js 20 each promise copies the async storage of every earlier test file, so a large worker is started again.
   workerIdleMemoryLimit: '700MB',
 };

@@ -32,7 +32,7 @@ test('two processes lead equal numbers of shards, and one takes over all when th
   }
   await first.stop();
   expect(await publishAll()).toEqual(new Set(['second']));
-}, 30_000);
+});
 
 test('another number of shards leaves no event out and keeps the order of each order', async () => {
   const { startProcess, tallyAll, hasAll, checkpoints } = service;
@@ -50,7 +50,7 @@ test('another number of shards leaves no event out and keeps the order of each o
   service.requireOrder();
   expect(await checkpoints()).toEqual(['projection', 'relay']);
   await until(async () => (await service.rows()).every(({ revision }) => revision === events - 1));
-}, 30_000);
+});
 
 test('the rows of several shards are those of the whole log', async () => {
   const { startProcess, tallyAll, hasAll, pool, options } = service;
@@ -60,4 +60,4 @@ test('the rows of several shards are those of the whole log', async () => {
   expect(await verify(options())).toMatchObject({ rows: ORDERS.length, differ: 0 });
   await pool.query("update tallies.tallies set n = n + 1 where id = 'a'");
   expect(await verify(options())).toMatchObject({ differ: 1, differences: [{ id: 'a' }] });
-}, 30_000);
+});

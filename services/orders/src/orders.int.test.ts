@@ -269,7 +269,7 @@ test('an order stays initialized while a provider is slow, and gets its instruct
     return found.status === 'awaiting_payment' && found;
   });
   expect(row.resource.deposit_instructions).toHaveLength(1);
-}, 20_000);
+});
 
 test('orphans a payment beyond the maximum number of payments', async () => {
   const order = await service.create();

@@ -58,7 +58,6 @@ test.each([1, 2, 3, 4, 5, 6])(
     expect(await readValues(clientOf(broker.brokers), beside, others.length)).toEqual(others);
     await broker.remove();
   },
-  120_000,
 );
 
 /** Writes values to topics in transactions. Begins a new one with new values when a request fails. */

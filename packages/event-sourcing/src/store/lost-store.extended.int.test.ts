@@ -6,12 +6,8 @@ test.each([
   ['esdb+discover:', 20_000],
   ['esdb:', 300],
   ['esdb:', 4_000],
-] as const)(
-  '%s a store away for %i ms is written and followed again after its return',
-  async (scheme, awayMs) => {
-    const { writtenMs, receivedMs } = await loseStore(scheme, awayMs);
-    expect(writtenMs).toBeLessThan(Infinity);
-    expect(receivedMs).toBeLessThan(Infinity);
-  },
-  60_000,
-);
+] as const)('%s a store away for %i ms is written and followed again after its return', async (scheme, awayMs) => {
+  const { writtenMs, receivedMs } = await loseStore(scheme, awayMs);
+  expect(writtenMs).toBeLessThan(Infinity);
+  expect(receivedMs).toBeLessThan(Infinity);
+});

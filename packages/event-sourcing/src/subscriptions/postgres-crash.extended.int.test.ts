@@ -23,7 +23,7 @@ beforeAll(async () => {
     await pool.query("alter system set wal_writer_delay = '10s'");
     await pool.query('select pg_reload_conf()');
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.stop();
@@ -92,7 +92,7 @@ test('a checkpoint that survives a PostgreSQL crash never survives without the r
     await withSession((pool) => pool.query('delete from rows where n > $1', [n]));
   }
   expect(lost).toBeGreaterThan(5);
-}, 60_000);
+});
 
 test('after PostgreSQL crashes, a projection makes every lost row again', async () => {
   const tallies = await startTallies(Promise.resolve({ url: server.url('crashes'), drop: async () => {} }));
@@ -124,4 +124,4 @@ test('after PostgreSQL crashes, a projection makes every lost row again', async 
   await running.stop();
   await client.dispose();
   await tallies.stop();
-}, 60_000);
+});

@@ -82,7 +82,7 @@ test('ends in time when the servers are silent', async () => {
   await expect(resolve('silent.example', 200)).rejects.toMatchObject({
     code: expect.stringMatching(/TIMEOUT|CANCELLED/),
   });
-  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
 test('slow names delay neither other names nor the thread pool', async () => {

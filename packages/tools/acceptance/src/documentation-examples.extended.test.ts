@@ -121,10 +121,8 @@ let stack: Stack;
 beforeAll(async () => void (stack = await startStack()), 120_000);
 afterAll(() => stack.stop(), 30_000);
 
-test.each(DOCUMENTS)(
-  'every shell example of %s runs as it stands and prints what it promises',
-  async (document) => expect(await runShellExamples(document, stack)).toBeNull(),
-  180_000,
+test.each(DOCUMENTS)('every shell example of %s runs as it stands and prints what it promises', async (document) =>
+  expect(await runShellExamples(document, stack)).toBeNull(),
 );
 
 test('an example is left out for a reason, or where its program is missing', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   // Otherwise commits reach the disk within 0.6 s, and a crash loses few of them.
   await system.pool.query("alter system set wal_writer_delay = '10s'");
   await system.pool.query('select pg_reload_conf()');
-}, 60_000);
+});
 afterAll(async () => {
   await system.close();
   await receiver.close();
@@ -72,4 +72,4 @@ test('no message is lost when PostgreSQL crashes during ingests', async () => {
   };
   while (missing() > 0) await sleep(50);
   await system.eventually('select 1 where not exists (select from webhooks.queue)');
-}, 120_000);
+});

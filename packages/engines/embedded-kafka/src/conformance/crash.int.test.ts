@@ -29,7 +29,7 @@ const isApache = process.env.KAFKA_BROKERS !== undefined;
 let broker: BrokerProcess;
 beforeAll(async () => {
   broker = await (isApache ? startApacheKafka(SHORT_SESSION) : startEmbeddedKafka());
-}, 60_000);
+});
 afterAll(() => broker.remove());
 
 /** A restarted Apache Kafka waits until the session of its previous run is over. */
@@ -90,7 +90,7 @@ test('a broker killed between any two steps keeps what it acknowledged', async (
   expect(offsets!.partitions[0]!.offset).toBe('2');
   expect(await readValues(kafka, topic, 4)).toEqual(['m0', 'm1', 'in', 'it']);
   await admin.disconnect();
-}, 120_000);
+});
 
 test('producers and consumers continue without help when the broker is killed and restarted', async () => {
   const kafka = clientOf(broker.brokers, RETRIES);

@@ -43,8 +43,6 @@ const EVENTS: WebhookEventType[] = [
   ...(['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed'] as const),
   'payment:refunded',
 ];
-// Less than a test may take, so that the error says what was missing.
-const WITHIN = { withinMs: 25_000 };
 
 /** `log` of the stack explains what did not happen in time. */
 export const openDesk = async (
@@ -65,14 +63,10 @@ export const openDesk = async (
   const seen = async (orderId: string, expected: Expected): Promise<Order> => {
     let order: Order | undefined;
     try {
-      return await until(
-        `order ${expected.status}`,
-        async () => {
-          order = await shop.api.order(orderId);
-          return isAsExpected(order, expected) && order;
-        },
-        WITHIN,
-      );
+      return await until(`order ${expected.status}`, async () => {
+        order = await shop.api.order(orderId);
+        return isAsExpected(order, expected) && order;
+      });
     } catch (cause) {
       const shown = order && { status: order.status, payments: order.payments };
       throw new Error(`expected ${JSON.stringify(expected)}, but is ${JSON.stringify(shown)}`, { cause });
@@ -131,20 +125,16 @@ const statesOf = (payments: readonly Payment[]) => payments.map(({ id, status })
 /** Waits until the webhook got each message that it is subscribed to, signed and with the same data. */
 const delivered = async (receiver: Receiver, secret: string, messages: readonly DomainMessage[]) => {
   const wanted = messages.filter((message) => EVENTS.includes(webhookEventsOf(message)[0]!));
-  await until(
-    'all webhooks',
-    () => {
-      const attempts = new Map(
-        receiver.attemptsOn(HOOK).map((attempt) => [attempt.headers['x-idempotency-key'], attempt]),
-      );
-      return wanted.every((message) => {
-        const attempt = attempts.get(message.id);
-        if (!attempt || verifyDelivery(attempt, secret) === null) return false;
-        const { event, data } = JSON.parse(attempt.rawBody) as WebhookPayload;
-        return event === webhookEventsOf(message)[0] && isDeepStrictEqual(data, message.data.resource);
-      });
-    },
-    WITHIN,
-  );
+  await until('all webhooks', () => {
+    const attempts = new Map(
+      receiver.attemptsOn(HOOK).map((attempt) => [attempt.headers['x-idempotency-key'], attempt]),
+    );
+    return wanted.every((message) => {
+      const attempt = attempts.get(message.id);
+      if (!attempt || verifyDelivery(attempt, secret) === null) return false;
+      const { event, data } = JSON.parse(attempt.rawBody) as WebhookPayload;
+      return event === webhookEventsOf(message)[0] && isDeepStrictEqual(data, message.data.resource);
+    });
+  });
   return wanted.map((message) => webhookEventsOf(message)[0]!);
 };

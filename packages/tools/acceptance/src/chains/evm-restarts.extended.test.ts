@@ -52,9 +52,7 @@ onEvm('restarts around an EVM chain', () => {
       expect(await call('eth_getBlockByNumber', 'latest', false)).toMatchObject({ hash: tip.hash });
       await payDue(call, deposit);
       await mineBlocks(call);
-      await until('the order to be paid', async () => (await evm.desk.shop.api.order(order.id)).status === 'paid', {
-        withinMs: 45_000,
-      });
+      await until('the order to be paid', async () => (await evm.desk.shop.api.order(order.id)).status === 'paid');
       const { desk } = evm;
       evm = { ...evm, stack, stop: () => desk.close().then(stack.stop) };
     },

@@ -19,7 +19,7 @@ export interface NodeFault {
 }
 
 const untilLogged = ({ log }: Stack, text: string) =>
-  until(`the log to say "${text}"`, () => log.some((line) => line.includes(text)), { withinMs: 60_000 });
+  until(`the log to say "${text}"`, () => log.some((line) => line.includes(text)));
 
 /** Blocks the route until log and metrics say so. Resolves to a function that ends the block. */
 const takeNodeDown = async ({ stack, network, route }: RoutedStack) => {

@@ -178,7 +178,7 @@ const waitForInstructions = async (api: Api, id: string): Promise<void> => {
   const path = `/v1/orders/${id}`;
   const read = async () =>
     Order.parse(expectStatus(200, 'GET', path, await retryUntilAnswered(() => api.send('GET', path))).body);
-  await until(`the instructions of ${id}`, async () => (await read()).status !== 'initialized', { withinMs: 60_000 });
+  await until(`the instructions of ${id}`, async () => (await read()).status !== 'initialized');
 };
 
 /** Advances the clock past the deadline. If the answer to an earlier request was lost, the order is already closed. */

@@ -15,8 +15,6 @@ export const HOOK = '/market';
 
 const CONFIRMATIONS = 2;
 const EVENTS: WebhookEventType[] = ['order:updated', 'order:paid'];
-// Processes may have to reconnect first.
-const WITHIN = { withinMs: 45_000 };
 
 /** A merchant of a stack whose clocks can be wrong. The chain has the time of this process. */
 export interface Market extends Pick<EvmStack, 'desk' | 'stop'> {
@@ -70,15 +68,11 @@ export const openMarket = async (env: NodeJS.ProcessEnv = {}): Promise<Market> =
 
   const readiness = () => readinessOf(stack);
   const untilEach = async (description: string, is: (answer: Readiness) => boolean): Promise<void> => {
-    await until(
-      `all services to be ${description}`,
-      async () => {
-        const answers = await readiness();
-        if (Object.values(answers).every(is)) return true;
-        throw new Error(JSON.stringify(answers));
-      },
-      WITHIN,
-    );
+    await until(`all services to be ${description}`, async () => {
+      const answers = await readiness();
+      if (Object.values(answers).every(is)) return true;
+      throw new Error(JSON.stringify(answers));
+    });
   };
   const heard = () =>
     receiver
@@ -103,19 +97,13 @@ export const openMarket = async (env: NodeJS.ProcessEnv = {}): Promise<Market> =
       void (await pay(node.call, evmAssetOf(asset), address, BigInt(amount_units))),
     confirm: () => mineBlocks(node.call, CONFIRMATIONS),
     shows: async (orderId, status) => {
-      const order = await until(
-        `order ${orderId} to be ${status}`,
-        async () => {
-          const shown = await api.order(orderId);
-          if (shown.status === status) return shown;
-          throw new Error(`it is ${shown.status}: ${JSON.stringify(shown.payments)}`);
-        },
-        WITHIN,
-      );
-      await until(
-        `the webhook to hear that order ${orderId} is ${status}`,
-        () => heard().some(({ data }) => data.id === orderId && data.status === status),
-        WITHIN,
+      const order = await until(`order ${orderId} to be ${status}`, async () => {
+        const shown = await api.order(orderId);
+        if (shown.status === status) return shown;
+        throw new Error(`it is ${shown.status}: ${JSON.stringify(shown.payments)}`);
+      });
+      await until(`the webhook to hear that order ${orderId} is ${status}`, () =>
+        heard().some(({ data }) => data.id === orderId && data.status === status),
       );
       const { items } = await api.orders({ external_reference_id: order.external_reference_id });
       expect(items.find(({ id }) => id === orderId)).toEqual(order);

@@ -47,12 +47,12 @@ const waitForTakeover = async (before: Record<string, number>) => {
     const now = await fencingTokens();
     return now['relay']! > before['relay']! && now['projection']! > before['projection']!;
   };
-  await until('new leaders', hasNewLeaders, { withinMs: 60_000 });
+  await until('new leaders', hasNewLeaders);
 };
 
 const waitForPurchases = async (more: number) => {
   const before = shoppers!.visits.length;
-  await until('purchases', () => shoppers!.visits.length >= before + more, { withinMs: 60_000 });
+  await until('purchases', () => shoppers!.visits.length >= before + more);
 };
 
 /** Resolves with the event ids of each partition, as a `read_committed` consumer reads them. */
@@ -70,7 +70,7 @@ const topicUntilPaid = async (orderIds: readonly string[]): Promise<string[][]> 
       if (type === 'order.paid') unpaid.delete(subject);
     },
   });
-  await until('the payment of every order', () => unpaid.size === 0, { withinMs: 60_000 });
+  await until('the payment of every order', () => unpaid.size === 0);
   await reader.disconnect();
   return [...partitions.values()];
 };

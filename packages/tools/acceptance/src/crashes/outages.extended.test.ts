@@ -131,7 +131,7 @@ const checkOrder = async (reference: string): Promise<void> => {
   expect((await shop.api.orders({ external_reference_id: reference })).items).toEqual([paid]);
   const messages = await kafka.waitFor(order.id, (all) => all.some(({ type }) => type === 'order.paid'));
   expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
-  await until(`the webhooks of ${order.id}`, () => receivedEventsOf(order.id).size === 2, { withinMs: 30_000 });
+  await until(`the webhooks of ${order.id}`, () => receivedEventsOf(order.id).size === 2);
 };
 
 /** The events of an order that reached the merchant. */

@@ -93,9 +93,7 @@ const buy = async (count: number): Promise<Order[]> => {
   const purchases = await Promise.all(Array.from({ length: count }, () => purchase(shop.api)));
   const orders = purchases.map(({ order }) => order);
   for (const order of orders)
-    await until(`webhooks of ${order.id}`, () => new Set(deliveriesOf(order)).size >= EVENTS.length, {
-      withinMs: 60_000,
-    });
+    await until(`webhooks of ${order.id}`, () => new Set(deliveriesOf(order)).size >= EVENTS.length);
   return orders;
 };
 /** The ids of the messages about each order, in order, without repeats. */
@@ -120,15 +118,11 @@ const readiness = (): Promise<string[]> =>
     SERVICES.map(async (name) => `${name} ${await healthOf(stack.environment[`${name.toUpperCase()}_URL`]!)}`),
   );
 const untilReadiness = (description: string, isReached: (readiness: string) => boolean) =>
-  until(
-    description,
-    async () => {
-      const found = await readiness();
-      if (!found.every(isReached)) throw new Error(found.join(', '));
-      return true;
-    },
-    { withinMs: 60_000 },
-  );
+  until(description, async () => {
+    const found = await readiness();
+    if (!found.every(isReached)) throw new Error(found.join(', '));
+    return true;
+  });
 const untilRefused = () =>
   untilReadiness('the services to refuse the event store', (is) => / 503 .*known-event-store/.test(is));
 const untilReady = () => untilReadiness('the services to be ready', (is) => is.endsWith(' 200'));
@@ -255,9 +249,7 @@ test(
     expect(await deleted.repeat()).toMatchObject({ status: 410 });
     const added = await buy(3);
     expectOwnAddresses([...kept, ...later, ...added]);
-    await until('the lost deliveries', () => later.every((order) => deliveriesOf(order).length >= 2 * EVENTS.length), {
-      withinMs: 60_000,
-    });
+    await until('the lost deliveries', () => later.every((order) => deliveriesOf(order).length >= 2 * EVENTS.length));
     for (const [index, order] of later.entries()) expect(new Set(deliveriesOf(order))).toEqual(new Set(told[index]));
     // A delivery that had no result yet in the backup is sent again.
     for (const order of kept) expect(new Set(deliveriesOf(order)).size).toBe(EVENTS.length);

@@ -70,7 +70,7 @@ const startBuyers = (count: number) => {
     /** Waits for so many more purchases. Throws when a buyer failed. */
     waitFor: async (more: number) => {
       const before = bought.length;
-      await until('purchases', () => failure !== undefined || bought.length >= before + more, { withinMs: 60_000 });
+      await until('purchases', () => failure !== undefined || bought.length >= before + more);
       if (failure !== undefined) throw failure;
     },
     stop: async () => {
@@ -101,7 +101,7 @@ test(
     }
     const notified = () =>
       new Set(receiver.attemptsOn(HOOK).map(({ rawBody }) => JSON.parse(rawBody).data.id as string));
-    await until('the webhooks of all orders', () => bought.every(({ id }) => notified().has(id)), { withinMs: 60_000 });
+    await until('the webhooks of all orders', () => bought.every(({ id }) => notified().has(id)));
   },
   SLOW,
 );

@@ -44,14 +44,10 @@ export const untilChain = (
   network: string,
   isAsWanted: (state: ChainState) => boolean,
 ): Promise<ChainState> =>
-  until(
-    'the state of the chain',
-    async () => {
-      const state = await chainState(stack, network);
-      return isAsWanted(state) && state;
-    },
-    { withinMs: 60_000 },
-  );
+  until('the state of the chain', async () => {
+    const state = await chainState(stack, network);
+    return isAsWanted(state) && state;
+  });
 
 /** The value of a metric of a network; null while this instance of payments does not read it. */
 export const chainMetric = async (

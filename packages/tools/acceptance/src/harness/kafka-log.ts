@@ -15,9 +15,6 @@ export interface KafkaLog {
   readonly close: () => Promise<void>;
 }
 
-// Less than a test may take, so that the error says what was missing.
-const WITHIN = { withinMs: 25_000 };
-
 /** Reads both topics from the beginning with a plain kafkajs consumer in a new group. */
 export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const messages: DomainMessage[] = [];
@@ -56,14 +53,10 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   return {
     messagesOf,
     waitFor: (subject, enough) =>
-      until(
-        `messages of ${subject}`,
-        () => {
-          const found = messagesOf(subject);
-          return found.length > 0 && enough(found) && found;
-        },
-        WITHIN,
-      ).catch((cause: unknown) => {
+      until(`messages of ${subject}`, () => {
+        const found = messagesOf(subject);
+        return found.length > 0 && enough(found) && found;
+      }).catch((cause: unknown) => {
         const types = messagesOf(subject).map(({ type }) => type);
         throw new Error([`${subject} has ${types.join(', ') || 'no message'}`, ...interruptions].join('\n'), { cause });
       }),

@@ -50,14 +50,10 @@ export const startReceiver = async (): Promise<Receiver> => {
     urlOf: (path) => `http://127.0.0.1:${port}${path}`,
     attemptsOn,
     attempts: (path, count) =>
-      until(
-        `${count} attempts on ${path}`,
-        () => {
-          const attempts = attemptsOn(path);
-          return attempts.length >= count && attempts;
-        },
-        { withinMs: 30_000 },
-      ),
+      until(`${count} attempts on ${path}`, () => {
+        const attempts = attemptsOn(path);
+        return attempts.length >= count && attempts;
+      }),
     answer: (path, reply) => void replies.set(path, reply),
     close: () => {
       server.closeAllConnections();

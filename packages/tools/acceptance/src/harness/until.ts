@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_INTERVAL_MS = 25;
 
 /** Polls `check` until it returns a value and resolves with it. After `withinMs` throws an error with `description`
- *  and the last error of `check` as cause. The limit only ends tests that would hang; it does not measure speed. */
+ *  and the last error of `check` as cause. The limit only ends tests that would hang; it does not measure speed. It is
+ *  less than the limit of a test, so that the error says what was missing. */
 export const until = async <T>(
   description: string,
   check: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { withinMs = 20_000 }: { withinMs?: number } = {},
+  { withinMs = 120_000 }: { withinMs?: number } = {},
 ): Promise<T> => {
   const end = Date.now() + withinMs;
   let cause: unknown;

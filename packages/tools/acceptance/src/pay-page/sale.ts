@@ -82,14 +82,10 @@ export const openSale = async ({ call, desk }: EvmStack, changes: Changes = {}):
     post,
     checkout,
     until: (shown) =>
-      until(
-        `the page of ${order.id} to change`,
-        async () => {
-          const now = await checkout();
-          return shown(now) && now;
-        },
-        { withinMs: 45_000 },
-      ),
+      until(`the page of ${order.id} to change`, async () => {
+        const now = await checkout();
+        return shown(now) && now;
+      }),
   };
 };
 
