@@ -4,7 +4,7 @@ import { laterOf, type PaymentState } from './payment-view.ts';
 type Data = { [E in PaymentEvent as E['type']]: E['data'] };
 type Change<T extends keyof Data, K extends keyof Data[T], O extends keyof Data[T] = never> = {
   readonly type: T;
-  readonly data: Partial<Pick<Data[T], O>> & Pick<Data[T], K | ('at' & keyof Data[T])>;
+  readonly data: { readonly [F in O]?: Data[T][F] | undefined } & Pick<Data[T], K | ('at' & keyof Data[T])>;
 };
 
 /** The change of an existing payment by an event of it, or of its order. */

@@ -16,7 +16,7 @@ type Whole<T> = T extends readonly (infer E)[]
   : T extends object
     ? string extends keyof T
       ? T
-      : { [F in keyof T]-?: Whole<T[F]> }
+      : { [F in keyof T]-?: Whole<Exclude<T[F], undefined>> }
     : T;
 const _order: Same<Order, ApiOrder> = true;
 const _payment: Same<Payment, ApiPayment> = true;

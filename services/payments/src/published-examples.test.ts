@@ -14,7 +14,7 @@ const { orderId, merchantId } = created;
 const [CREATED, SEEN, PAID] = [created.at, received.at, exampleMessage('payment.applied').time];
 
 let both: BothServices;
-beforeAll(() => void (both = startBothServices({ instruction: created.instructions![0] })));
+beforeAll(() => void (both = startBothServices({ instruction: created.instructions![0]! })));
 afterAll(() => both.stop());
 beforeEach(() => both.reset(false));
 

@@ -67,7 +67,7 @@ export const webhookSchema = (): JsonSchema =>
     description: 'The body of a webhook delivery. `data` is the resource right after the event.',
   });
 
-const { $schema: DIALECT } = z.toJSONSchema(z.string());
+const DIALECT = z.toJSONSchema(z.string()).$schema!;
 
 // Values that appear in many documents have the same name and description in each.
 const PARTS: Record<string, [z.ZodType, description?: string]> = {

@@ -48,7 +48,7 @@ export interface AllRead {
   /** Position to start at: inclusive forwards, exclusive backwards. */
   readonly from: 'start' | 'end' | bigint;
   readonly maxCount: bigint;
-  readonly filter?: EventFilter;
+  readonly filter?: EventFilter | undefined;
 }
 
 /** Reads up to `maxCount` events of the log of all streams. */

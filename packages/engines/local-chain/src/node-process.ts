@@ -19,7 +19,7 @@ export interface NodeCommand {
   /** A call that succeeds once the node is ready. */
   readonly readyCall: string;
   /** Called for each piece of the node's output. */
-  readonly onOutput?: (text: string) => void;
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 const START_MS = 30_000;
@@ -95,7 +95,7 @@ export interface BitcoinNodeOptions {
   readonly miningAddress: string;
   /** `regtest` unless given. A `signet` without peers stays at its block 0. */
   readonly chain?: 'regtest' | 'signet';
-  readonly onOutput?: (text: string) => void;
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 export interface BitcoinNode extends ChainNode {

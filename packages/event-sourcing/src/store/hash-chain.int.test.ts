@@ -119,8 +119,8 @@ test('verifies more streams than the cache can hold', async () => {
 });
 
 describe('since a position', () => {
-  const verifySince = async (since: LogPosition | null, streams: string[], cachedStreams?: number) =>
-    verifyHashChains(client, { prefixes: streams, since, signal: new AbortController().signal, cachedStreams });
+  const verifySince = async (since: LogPosition | null, streams: string[], more: { cachedStreams?: number } = {}) =>
+    verifyHashChains(client, { prefixes: streams, since, signal: new AbortController().signal, ...more });
 
   test('verifies the streams that changed, each from its first event, and no others', async () => {
     const [quiet, changed] = [await chain(3), await chain(3)];
@@ -144,7 +144,7 @@ describe('since a position', () => {
     const { position } = await verifySince(null, streams);
     for (const end of [3, 4]) for (const stream of streams) await extend(stream, { from: end - 1, to: end });
     await rewrite(streams[0]!, 0, 'data', '"n":0', '"n":7');
-    expect(await verifySince(position, streams, 1)).toMatchObject({ events: 4, faults: 1 });
+    expect(await verifySince(position, streams, { cachedStreams: 1 })).toMatchObject({ events: 4, faults: 1 });
   });
 
   test('finds no fault in a stream that was deleted since', async () => {

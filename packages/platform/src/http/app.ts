@@ -31,7 +31,7 @@ export interface CreateAppOptions extends Pick<
   /** A request without a response after this time gets 503. Default: 12 s. */
   readonly responseTimeoutMs?: number;
   /** Whether an error means that a dependency is unavailable. Such errors become 503. */
-  readonly isTransientError?: (error: unknown) => boolean;
+  readonly isTransientError?: ((error: unknown) => boolean) | undefined;
   /** Counts the requests that an outage refuses. Without it each is logged. */
   readonly outages?: Pick<Outages, 'refused' | 'ongoing'> | undefined;
 }

@@ -134,7 +134,7 @@ export const obeyCallersDeadline = (request: FastifyRequest): void => {
 };
 
 /** Throws `overloaded` after the deadline. Call it before a step, and never after the request has had an effect. */
-export const refuseAfterDeadline = ({ deadlineMs = Infinity }: { readonly deadlineMs?: number }): void => {
+export const refuseAfterDeadline = ({ deadlineMs = Infinity }: { readonly deadlineMs?: number | undefined }): void => {
   if (performance.now() >= deadlineMs)
     throw new AppError('overloaded', 'the time for the response is over: nothing was done');
 };

@@ -20,7 +20,7 @@ export interface ConnectOptions {
   readonly proxy?: URL | undefined;
   readonly timeoutMs: number;
   /** Certificate authorities to trust instead of those of Node.js, as PEM. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** Looks up the addresses of a host name. */
   readonly resolve?: ResolveHost;
 }

@@ -7,7 +7,7 @@ export interface ReclaimerOptions {
   /** The position of the last event. Throws while it is unknown. */
   readonly head: () => bigint;
   /** How long to collect removals before their space is reclaimed, in ms. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
 }
 
 const DELAY_MS = 30_000;

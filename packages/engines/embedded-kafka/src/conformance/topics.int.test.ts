@@ -106,16 +106,16 @@ test('deleting a missing topic is refused', async () => {
 
 test('DescribeConfigs returns the settings of a topic and the defaults of the broker', async () => {
   const topic = await newTopic(cluster.admin, 1, { 'retention.ms': '3600000' });
-  const describe = (configNames?: string[]) =>
+  const describe = (more: { configNames?: string[] } = {}) =>
     cluster.admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames }],
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, ...more }],
     });
   const { resources } = await describe();
   const valueOf = (name: string) => resources[0]!.configEntries.find((entry) => entry.configName === name)?.configValue;
   expect(valueOf('retention.ms')).toBe('3600000');
   expect(valueOf('max.message.bytes')).toBe('1048588');
   expect(valueOf('cleanup.policy')).toBe('delete');
-  const { resources: chosen } = await describe(['retention.ms']);
+  const { resources: chosen } = await describe({ configNames: ['retention.ms'] });
   expect(chosen[0]!.configEntries.map(({ configName }) => configName)).toEqual(['retention.ms']);
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const inject = (method: string, url: string) => app.inject({ method: method as InjectOptions['method'], url });
+const inject = (method: string, url: string) => app.inject({ method: method as NonNullable<InjectOptions['method']>, url });
 
 test.each([
   ['PUT', '/things', 'GET, HEAD, POST'],

@@ -492,7 +492,7 @@ test('of two processes that both believe they lead, one stops at its next write'
 describe('an amount that has to be final', () => {
   const asset = { ...USDC, finalizedFromMinor: 2_000_000n };
   const large = transferOf('large', { units: 2_000_000n });
-  const watchFinality = (isFinal: ChainSource['isFinal']) => {
+  const watchFinality = (isFinal: NonNullable<ChainSource['isFinal']>) => {
     const chain = simulatedChain();
     chain.mineMany(3);
     const source = { ...chain.source, isFinal };

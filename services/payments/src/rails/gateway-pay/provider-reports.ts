@@ -42,7 +42,7 @@ export type ReceiveCallback = (
 interface CallbackOptions {
   readonly providers: readonly OutsideProvider[];
   readonly record: RecordReport;
-  readonly metrics?: MetricsRegistry;
+  readonly metrics?: MetricsRegistry | undefined;
 }
 
 /** Receives the callbacks of outside providers: verifies the signature of the raw body, then records the payment.
