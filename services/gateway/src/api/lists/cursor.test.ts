@@ -24,3 +24,26 @@ test.each([
   const forged = encodeCursor(query, { createdAtUs, id });
   expect(() => decodeCursor(query, forged)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
 });
+
+test.each([
+  ['table', { table: 'payments.payments' }],
+  ['owner', { owner: ['merchant_id', 'mer_other'] }],
+  ['filters', { filters: [['status', 'expired']] }],
+  ['sort order', { list: { ...query.list, sort: 'asc' } }],
+  ['start', { list: { ...query.list, from_date: new Date(0) } }],
+  ['end', { list: { ...query.list, to_date: new Date(0) } }],
+] as const)('a cursor of a list with another %s is refused', (_, more) => {
+  const cursor = encodeCursor(query, { createdAtUs: '1', id: 'ord_1' });
+  expect(() => decodeCursor({ ...query, ...more }, cursor)).toThrow('next_cursor');
+});
+
+test('a cursor is valid on a page of another size', () => {
+  const place = { createdAtUs: '1', id: 'ord_1' };
+  const cursor = encodeCursor(query, place);
+  expect(decodeCursor({ ...query, list: { ...query.list, limit: 99 } }, cursor)).toEqual(place);
+});
+
+test.each(['=', ' ', '\n', 'A'])('a cursor followed by %j is refused', (more) => {
+  const cursor = `${encodeCursor(query, { createdAtUs: '1', id: 'ord_1' })}${more}`;
+  expect(() => decodeCursor(query, cursor)).toThrow('next_cursor');
+});

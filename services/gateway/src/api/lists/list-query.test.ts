@@ -51,3 +51,23 @@ test('a parameter of a list names its own limits', () => {
     'sort: must be one of "asc", "desc"',
   ]);
 });
+
+test('a list starts with the ten newest items', () => {
+  expect(ListQuery.parse({})).toEqual({ page: 1, limit: 10, sort: 'desc' });
+});
+
+test.each([
+  ['page', '1', 1],
+  ['page', '1000', 1_000],
+  ['limit', '1', 1],
+  ['limit', '100', 100],
+  ['page', '1001', null],
+  ['limit', '0', null],
+  ['limit', '1e1', null],
+  ['limit', '1.5', null],
+  ['limit', ' 1', null],
+  ['limit', '-1', null],
+])('the %s %j is read as %p', (name, text, number) => {
+  const { data } = ListQuery.safeParse({ [name]: text });
+  expect((data as Record<string, unknown> | undefined)?.[name] ?? null).toBe(number);
+});

@@ -1,5 +1,6 @@
-import type { Pool, Queryable } from '@cpg/platform/postgres';
-import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Pool, type Queryable, testDatabase } from '@cpg/platform/postgres';
+import { log, startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { orderOf, paymentOf, projectOrder, projectPayment } from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
 import {
@@ -16,6 +17,7 @@ import {
   claimRequest,
   deleteExpiredRequests,
   findRequest,
+  holdInstanceLock,
   isOrderCreatedBy,
   releaseClaim,
   storeResponse,
@@ -156,6 +158,16 @@ describe('the lease of a key', () => {
       expect(await findRequest(db, CLAIM)).toEqual({ ...stored, resource_id: 'ord_FIRST' });
       expect(await findRequest(db, { ...CLAIM, key: 'k2' })).toBeNull();
     }));
+});
+
+test('a gateway has the name of its lock until it stops', async () => {
+  const database = await testDatabase();
+  const lock = holdInstanceLock({ url: database.url, log });
+  while (lock.instanceName() === null) await sleep(5);
+  expect(lock.instanceName()).toMatch(/^gateway req_/);
+  await lock.stop();
+  expect(lock.instanceName()).toBeNull();
+  await database.drop();
 });
 
 test.each<[string, Clock, number]>([
