@@ -141,6 +141,31 @@ describe('when the database responds slowly', () => {
     expect([await early, await late]).toEqual([expect.anything(), null]);
   });
 
+  test('a lookup that ends leaves a later one to be shared', async () => {
+    const early = authenticate();
+    clock += CACHE_TTL_MS;
+    databaseResponse = new Promise(() => {});
+    void authenticate();
+    respond();
+    await early;
+    clock += CACHE_TTL_MS - 1;
+    void authenticate();
+    expect(lookups).toHaveLength(2);
+  });
+
+  test('a rejection that started earlier does not end a later one', async () => {
+    credentials.delete(key.kid);
+    const early = authenticate();
+    databaseResponse = Promise.resolve();
+    clock += 500;
+    await authenticate(key.text, ADDRESS, NO_SLOW_HASH);
+    respond();
+    await early;
+    clock += 999;
+    await authenticate();
+    expect(lookups).toHaveLength(2);
+  });
+
   test('a lookup that started earlier does not replace the result of a later one', async () => {
     const early = authenticate();
     databaseResponse = Promise.resolve();

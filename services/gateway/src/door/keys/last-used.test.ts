@@ -48,3 +48,23 @@ test('retries a failed batch without overwriting a newer use', async () => {
     ],
   ]);
 });
+
+test('writes at intervals until it stops, and nothing when no key was used', async () => {
+  const sizes: number[] = [];
+  let written = () => {};
+  const tracker = createLastUsedTracker({
+    write: async (batch) => {
+      sizes.push(batch.size);
+      written();
+    },
+    log,
+    everyMs: 1,
+  });
+  for (let n = 0; n < 2; n += 1) {
+    const writing = new Promise<void>((done) => (written = done));
+    tracker.record('a', at(n));
+    await writing;
+  }
+  await tracker.stop();
+  expect(sizes).toEqual([1, 1]);
+});
