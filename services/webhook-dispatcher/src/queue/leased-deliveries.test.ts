@@ -24,8 +24,10 @@ test('first attempts of one order run one after another, in the order of their a
 });
 
 test('deliveries of different orders, and retries, do not wait for each other', () => {
-  const deliveries = [ofOrder(), ofOrder('ord_b'), aDelivery({ orderId: 'ord_a', attempts: 1 })];
-  expect(queueOf(...deliveries).ready).toEqual(deliveries);
+  const retry = aDelivery({ orderId: 'ord_a', attempts: 1 });
+  const others = [ofOrder(), ofOrder('ord_b')];
+  expect(queueOf(...others, retry).ready).toEqual([...others, retry]);
+  expect(queueOf(retry, ...others).ready).toEqual([retry, ...others]);
 });
 
 test('ignores the completion of a delivery that is not the current one of its order', () => {
