@@ -125,3 +125,10 @@ test('is stale once it was idle, with a closed circuit breaker, for longer than 
   const openUntil = endpoint.openUntil();
   expect([openUntil + maxOpenMs, openUntil + maxOpenMs + 1].map(endpoint.isStale)).toEqual([false, true]);
 });
+
+test('tests a half-open endpoint with one attempt, however many it took before', () => {
+  const endpoint = createEndpoint({ ...limits, failuresToOpen: 1 });
+  for (let n = 0; n < 100; n += 1) endpoint.succeed({});
+  fail(endpoint, 0);
+  expect(fill(endpoint, endpoint.openUntil())).toHaveLength(1);
+});

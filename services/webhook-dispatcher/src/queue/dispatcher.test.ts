@@ -1,6 +1,7 @@
 import { aDelivery } from '../testing/jest-deliveries.ts';
 import { failure, now, testDispatcher } from '../testing/jest-dispatcher.ts';
 import { ENDPOINT_LIMITS } from '../attempts/endpoint.ts';
+import { CAPACITY } from './leased-deliveries.ts';
 
 test('starts the next first attempt of an ordering key after the previous one failed', async () => {
   const { dispatcher, sent, end, results } = testDispatcher();
@@ -116,4 +117,114 @@ test('drops the waiting deliveries of a deleted order', () => {
   dispatcher.dropOrders(new Set(['ord_a']));
   expect(sent).toHaveLength(1);
   expect(dispatcher.counts().leased).toBe(1);
+});
+
+test('drops what waits when its leases expire, and ends what is in flight', async () => {
+  const { dispatcher, sent, end, results } = testDispatcher();
+  dispatcher.accept([1, 2, 3].map(() => aDelivery()));
+  dispatcher.dropWaiting();
+  expect(dispatcher.counts()).toEqual({ leased: 2, inFlight: 2 });
+  await end(0);
+  expect([sent.length, results.length]).toEqual([2, 1]);
+});
+
+test('a stop requeues what waits at once, and what is in flight when its time is over', async () => {
+  const { dispatcher, requeued, results, sent } = testDispatcher();
+  const deliveries = [1, 2, 3].map(() => aDelivery());
+  dispatcher.accept(deliveries);
+  const stopped = dispatcher.stop(0);
+  expect(requeued).toEqual([deliveries[2]]);
+  await stopped;
+  expect(requeued).toEqual([deliveries[2], deliveries[0], deliveries[1]]);
+  expect([results, dispatcher.counts().inFlight]).toEqual([[], 0]);
+  dispatcher.accept([aDelivery({ webhookId: 'other' })]);
+  expect([sent.length, dispatcher.demandOf('other'), dispatcher.admission()('other', 1)]).toEqual([2, 0, false]);
+});
+
+test('a stop lets attempts end that are in time', async () => {
+  const { dispatcher, end, results, requeued } = testDispatcher();
+  dispatcher.accept([aDelivery()]);
+  const stopped = dispatcher.stop(60_000);
+  await end(0);
+  await stopped;
+  expect([results.length, requeued]).toEqual([1, []]);
+});
+
+test('an aborted attempt says nothing about its endpoint, and frees its slot', async () => {
+  const { dispatcher, end, requeued, sentTo } = testDispatcher({ capacity: { ...CAPACITY, attempts: 1 } });
+  dispatcher.accept([aDelivery({ webhookId: 'a' }), aDelivery({ webhookId: 'b' })]);
+  await end(0, null);
+  expect(requeued.map(({ webhookId }) => webhookId)).toEqual(['a']);
+  expect(sentTo()).toEqual(['a', 'b']);
+  expect(dispatcher.endpoints()[0]).toEqual({ webhookId: 'a', state: 'healthy', openForMs: 0 });
+});
+
+test('an attempt that cannot be sent is blocked, and retried', async () => {
+  const sender = { post: () => Promise.reject(new Error('a fault')), abort: () => {} };
+  const { dispatcher, results } = testDispatcher({ sender });
+  dispatcher.accept([aDelivery()]);
+  await new Promise((done) => setImmediate(done));
+  expect(results).toMatchObject([
+    { status: 'pending', attempt: { outcome: 'blocked', durationMs: 0, startedAt: now } },
+  ]);
+});
+
+test('a webhook whose secret cannot be decrypted gets no attempt, and opens its circuit breaker', () => {
+  const keys = () => {
+    throw new Error('no such key');
+  };
+  const webhook = { id: 'whk_1', merchantId: 'mer_1', url: new URL('https://a.example'), events: [], isEnabled: true };
+  const { dispatcher, sent, results, requeued } = testDispatcher({ webhooks: { get: () => ({ ...webhook, keys }) } });
+  for (const isOpen of [false, true]) {
+    dispatcher.accept([aDelivery()]);
+    expect(dispatcher.isOpen('whk_1')).toBe(isOpen);
+  }
+  expect([sent, results, requeued.length]).toEqual([[], [], 2]);
+});
+
+test('reports what it has, and the state of each endpoint', async () => {
+  let atMs = 0;
+  const capacity = { deliveries: 10, bytes: 1_000, attempts: 10 };
+  const { dispatcher, end, results } = testDispatcher({ capacity, nowMs: () => atMs });
+  const deliveries = ['a', 'a', 'b'].map((webhookId) => aDelivery({ webhookId }));
+  dispatcher.accept(deliveries);
+  expect(dispatcher.positions()).toEqual(deliveries.map(({ position }) => position));
+  expect(dispatcher.webhookIds()).toEqual(['a', 'b']);
+  expect([dispatcher.freeDeliveries(), dispatcher.freeBytes()]).toEqual([
+    7,
+    1_000 - 3 * deliveries[0]!.event.body.length,
+  ]);
+  for (const index of [0, 1]) await end(index, failure);
+  dispatcher.release(results.map(({ delivery }) => delivery));
+  expect(dispatcher.webhookIds()).toEqual(['b']);
+  atMs = 100;
+  expect(dispatcher.endpoints()).toEqual([
+    { webhookId: 'a', state: 'open', openForMs: ENDPOINT_LIMITS.openMs - 100 },
+    { webhookId: 'b', state: 'healthy', openForMs: 0 },
+  ]);
+  expect(dispatcher.isOpen('unknown')).toBe(false);
+});
+
+test('requeues again at each tick until the deliveries are taken', () => {
+  let requests = 0;
+  const { dispatcher } = testDispatcher({ onRequeue: () => void (requests += 1) });
+  dispatcher.tick();
+  expect(requests).toBe(0);
+  dispatcher.accept([aDelivery({ webhookId: 'unknown' })]);
+  dispatcher.tick();
+  expect(requests).toBeGreaterThan(1);
+  expect(dispatcher.takeRequeued()).toHaveLength(1);
+  const before = requests;
+  dispatcher.release([]);
+  expect(requests).toBe(before);
+});
+
+test('keeps a delivery that is leased again while its attempt runs, and requeues the second lease', () => {
+  const { dispatcher, sent, requeued } = testDispatcher();
+  const delivery = aDelivery();
+  dispatcher.accept([delivery]);
+  const again = { ...delivery };
+  dispatcher.accept([again]);
+  expect(sent).toHaveLength(1);
+  expect(requeued[0]).toBe(again);
 });

@@ -125,6 +125,15 @@ describe('the memory of an instance', () => {
     expect(asked.map((id) => admits(id, 1))).toEqual([true, true, false, true, true, true, true, false, false]);
   });
 
+  test('admits no later delivery of a webhook after one that it refused, although memory became free', () => {
+    const memory = memoryOf({ deliveries: 2 });
+    const [first] = fill(memory, 2);
+    const admits = memory.admission(0);
+    expect(admits('whk_1', 1)).toBe(false);
+    memory.remove(first!);
+    expect([admits('whk_1', 1), admits('whk_2', 1)]).toEqual([false, true]);
+  });
+
   test('admits bytes until all are used', () => {
     const admits = memoryOf({ bodies: 2 }).admission(0);
     expect([BYTES, BYTES - 1, 1, 1].map((bytes, index) => admits(`whk_${index}`, bytes))).toEqual([

@@ -61,3 +61,19 @@ test('writes the other results of a batch when one cannot be written', async () 
   await recorder.flush();
   expect(written).toEqual([good, also]);
 });
+
+test('counts what is not durable yet, and ends a flush then', async () => {
+  const writes: (() => void)[] = [];
+  const { recorder, recorded } = record(() => new Promise((done) => writes.push(done)));
+  await recorder.flush();
+  for (let n = 0; n < 12; n += 1) recorder.push(result());
+  let isFlushed = false;
+  const flushing = recorder.flush().then(() => (isFlushed = true));
+  for (const [index, pending] of [12, 2].entries()) {
+    while (writes.length <= index) await new Promise((done) => setImmediate(done));
+    expect([isFlushed, recorder.pending()]).toEqual([false, pending]);
+    writes[index]!();
+  }
+  await flushing;
+  expect([recorded.length, recorder.pending()]).toEqual([12, 0]);
+});
