@@ -1,6 +1,3 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { migrate } from '@cpg/platform/postgres';
 import type { Projection } from '@cpg/event-sourcing';
 import { rebuild } from './rebuild.ts';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
@@ -79,31 +76,4 @@ test('refuses a second rebuild at the same time', async () => {
   };
   await rebuild(tallies.options({ projection: { ...projection, apply } }));
   await expect(second).rejects.toThrow('being rebuilt or verified by another process');
-});
-
-test('leaves the live table and no shadow schema when it is stopped', async () => {
-  const before = await tallies.rows();
-  const stopping = new AbortController();
-  const { projection } = tallies;
-  const apply: Projection['apply'] = async (...args) => {
-    await projection.apply(...args);
-    stopping.abort(new Error('stopped by the test'));
-  };
-  const options = tallies.options({ projection: { ...projection, apply }, signal: stopping.signal });
-  await expect(rebuild(options)).rejects.toThrow('stopped by the test');
-  expect([await tallies.rows(), await tallies.shadowSchemas()]).toEqual([before, 0]);
-});
-
-test('does not replace a table that a newer version has migrated in the meantime', async () => {
-  const { migrations, pool, projection } = tallies;
-  const newer = join(migrations, '002-more.sql');
-  const apply: Projection['apply'] = async (...args) => {
-    writeFileSync(newer, 'alter table tallies add column more text;');
-    await migrate(pool, { schema: 'tallies', folder: migrations });
-    rmSync(newer);
-    return projection.apply(...args);
-  };
-  await expect(rebuild(tallies.options({ projection: { ...projection, apply } }))).rejects.toThrow('another version');
-  await pool.query('alter table tallies.tallies drop column more');
-  await pool.query('delete from tallies.migrations where number = 2');
 });

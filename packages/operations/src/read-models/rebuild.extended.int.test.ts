@@ -85,15 +85,3 @@ test(
   },
   SLOW,
 );
-
-test('keeps the grants on the table', async () => {
-  await tallies.pool.query('create role tallies_auditor');
-  await tallies.pool.query('grant select on tallies.tallies to tallies_auditor, public');
-  const allowed = async () =>
-    (await tallies.pool.query("select relacl::text as of from pg_class where oid = 'tallies.tallies'::regclass")).rows;
-  const before = await allowed();
-  await rebuild(tallies.options());
-  expect(await allowed()).toEqual(before);
-  await tallies.pool.query('drop owned by tallies_auditor');
-  await tallies.pool.query('drop role tallies_auditor');
-});

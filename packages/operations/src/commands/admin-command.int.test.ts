@@ -1,0 +1,356 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '@cpg/contracts';
+import { startKafka } from '@cpg/embedded-kafka';
+import {
+  append,
+  connectEventStore,
+  endOf,
+  eventHash,
+  genesisHash,
+  linkEvents,
+  type Projection,
+  tombstone,
+} from '@cpg/event-sourcing';
+import { newContext } from '@cpg/platform';
+import { stampSchemas, testDatabase } from '@cpg/platform/postgres';
+import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
+import { identifyStore } from '../service/own-store.ts';
+import { runAdminCommand } from './admin-command.ts';
+import { runEnvironmentCommand } from './environment-command.ts';
+
+const AT = '2026-01-31T12:00:00.000Z';
+const folder = mkdtempSync(join(tmpdir(), 'admin-'));
+const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
+let tallies: Awaited<ReturnType<typeof startTallies>>;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  const kafka = await startKafka({ databaseUrl: database.url, port: 0 });
+  tallies = await startTallies();
+  closing.unshift(() => tallies.stop(), kafka.stop, database.drop);
+  env = {
+    ENVIRONMENT: 'sandbox',
+    DATABASE_URL: tallies.databaseUrl,
+    EVENTSTORE_URL: tallies.eventStoreUrl,
+    KAFKA_BROKERS: kafka.brokers,
+  };
+  for (const [id, n] of [
+    ['a', 1],
+    ['a', 2],
+    ['b', 1],
+  ] as const)
+    await record(id, n);
+  await tombstone(tallies.options().client, 'tally-gone');
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+/** Records a number with its metadata, and its row. */
+const record = async (id: string, n: number) => {
+  const { client } = tallies.options();
+  const stream = `tally-${id}`;
+  const events = [...Array(n).keys()].map((index) => ({ type: 'Tallied', data: { n: index + 1, at: AT } }));
+  const linked = linkEvents(events, stream, endOf(stream, null), newContext('service:test'), { causationId: 'cause' });
+  await append(client, stream, linked.slice(n - 1), n - 2);
+  await tallies.pool.query(
+    `insert into tallies.tallies (id, n, revision) values ($1, $2, $3)
+     on conflict (id) do update set n = excluded.n, revision = excluded.revision`,
+    [id, n, n - 1],
+  );
+};
+
+/** Runs a command. Resolves to its exit code, and what it printed. */
+const captured = async (command: () => Promise<number>) => {
+  const printed = { out: '', err: '' };
+  const before = {
+    SIGINT: process.listenerCount('SIGINT'),
+    SIGTERM: process.listenerCount('SIGTERM'),
+    SIGHUP: process.listenerCount('SIGHUP'),
+  };
+  const { stdout, stderr } = process;
+  const [toStdout, toStderr] = [stdout.write.bind(stdout), stderr.write.bind(stderr)];
+  stdout.write = (text: string) => Boolean((printed.out += text));
+  stderr.write = (text: string) => Boolean((printed.err += text));
+  try {
+    const code = await command();
+    return { code, lines: printed.out.trimEnd().split('\n'), error: printed.err.trimEnd() };
+  } finally {
+    // A command is a process of its own, and leaves its listeners.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      for (const listener of process.listeners(signal).slice(before[signal])) process.off(signal, listener);
+    [stdout.write, stderr.write] = [toStdout, toStderr];
+  }
+};
+type Options = Parameters<typeof runAdminCommand>[0];
+const run = (line: string, changes: Partial<Options> & { projection?: Projection } = {}) => {
+  const { projection = tallies.projection, ...rest } = changes;
+  return captured(() =>
+    runAdminCommand({
+      args: line.split(' '),
+      env,
+      projectionOf: () => projection,
+      migrations: tallies.migrations,
+      published: { topic: 'tallies.v1', objectType: 'order' },
+      ...rest,
+    }),
+  );
+};
+const second = (): Projection => ({ ...tallies.projection, name: 'second' });
+
+test('rebuilds each read model, and says so', async () => {
+  await tallies.pool.query('update tallies.tallies set n = 7');
+  expect(await run('projections rebuild', { moreProjectionsOf: () => [second()] })).toEqual({
+    code: 0,
+    lines: ['tallies.tallies was rebuilt', 'tallies.tallies was rebuilt'],
+    error: '',
+  });
+  expect((await tallies.rows()).map(({ id, n }) => `${id} ${n}`)).toEqual(['a 2', 'b 1', 'gone 0']);
+});
+
+test('verifies each read model: exit code 1 when one differs', async () => {
+  const right = 'tallies.tallies: 3 rows, all match the event store';
+  expect(await run('projections verify')).toEqual({ code: 0, lines: [right], error: '' });
+  const wrong: Projection = {
+    ...second(),
+    apply: async (db, events, schema) => {
+      await tallies.projection.apply(db, events, schema);
+      await db.query(`update ${schema}.tallies set n = 9 where id = 'b'`);
+    },
+  };
+  const { code, lines } = await run('projections verify', { moreProjectionsOf: () => [wrong] });
+  expect([code, lines]).toEqual([
+    1,
+    [
+      right,
+      'b: n is 1, expected 9 from the event store',
+      'tallies.tallies: 1 of 3 rows differ: run "projections rebuild" to correct them',
+    ],
+  ]);
+});
+
+test('prints the streams that wait: exit code 1 when there are any', async () => {
+  expect(await run('projections parked')).toMatchObject({ code: 0, lines: ['tallies: no stream is parked'] });
+  await tallies.pool.query(
+    `insert into tallies.parked_streams (subscription, stream, revision, event_type, reason, parked_at)
+     values ('relay', 'tally-a', 1, 'Tallied', 'Error: why', '${AT}')`,
+  );
+  expect(await run('projections parked')).toMatchObject({
+    code: 1,
+    lines: [`tallies.relay: tally-a waits at event 1 (Tallied) since ${AT}: Error: why`],
+  });
+  await tallies.pool.query('truncate tallies.parked_streams');
+});
+
+test('exports the events of each stream in turn, as JSON, without deleted ones', async () => {
+  const { code, lines } = await run('audit export');
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(code).toBe(0);
+  expect(entries.map(({ stream, sequence }) => `${String(stream)} ${String(sequence)}`)).toEqual([
+    'tally-a 0',
+    'tally-a 1',
+    'tally-b 0',
+  ]);
+  expect(entries[0]).toMatchObject({
+    type: 'Tallied',
+    actor: 'service:test',
+    data: { n: 1, at: AT },
+    previous_hash: genesisHash('tally-a'),
+    hash: eventHash(genesisHash('tally-a'), { type: 'Tallied', data: { n: 1, at: AT } }),
+  });
+  const other = await run('audit export', { ownPrefixes: ['tally-b'] });
+  expect(other.lines).toHaveLength(1);
+});
+
+test('verifies hash chains and rows, and what the service adds: exit code 1 for a fault', async () => {
+  expect(await run('audit verify')).toMatchObject({
+    code: 0,
+    lines: [
+      'streams tally-*: 3 events, all hash chains are intact',
+      'tallies.tallies: 3 rows, all match the event store',
+    ],
+  });
+  const verifyMore = async () => ({ lines: ['books differ'], faults: 1 });
+  expect(await run('audit verify', { verifyMore, ownPrefixes: ['tally-a', 'x-'] })).toMatchObject({
+    code: 1,
+    lines: [
+      'streams tally-a*, x-*: 2 events, all hash chains are intact',
+      'books differ',
+      expect.stringContaining('3 rows'),
+    ],
+  });
+});
+
+describe('a command of the service', () => {
+  const commands = {
+    greet: async (
+      args: readonly string[],
+      { databaseUrl, print }: { databaseUrl: string; print: (line: string) => void },
+    ) => {
+      if (args.length === 0) throw new AppError('not_found', 'nobody to greet');
+      if (args[0] === 'away') throw new AppError('dependency_unavailable', 'nobody answers');
+      print(`${args.join(' ')} at ${databaseUrl}`);
+      return 5;
+    },
+  };
+
+  test('gets the words after its own, and gives the exit code', async () => {
+    expect(await run('greet the world', { commands })).toEqual({
+      code: 5,
+      lines: [`the world at ${tallies.databaseUrl}`],
+      error: '',
+    });
+  });
+
+  test.each([
+    ['greet', 'nobody to greet'],
+    ['greet away', 'the command failed: nobody answers'],
+  ])('%s is refused with: %s', async (line, error) => {
+    expect(await run(line, { commands })).toMatchObject({ code: 2, error });
+  });
+
+  test('is found by its own name alone', async () => {
+    expect(await run('toString', { commands })).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('projections rebuild'),
+    });
+  });
+});
+
+test.each(['', 'projections', 'projections rebuild now', 'audit', 'rebuild'])(
+  'the words "%s" get the usage, and change nothing',
+  async (line) => {
+    const { code, error } = await run(line);
+    expect(code).toBe(2);
+    for (const known of ['projections rebuild', 'audit verify', 'store republish']) expect(error).toContain(known);
+  },
+);
+
+test.each([
+  ['store', 'store reconcile [--apply]'],
+  ['store forget', 'store reconcile [--apply]'],
+  ['store reconcile now', 'store reconcile [--apply]'],
+  ['store reconcile --force', 'store reconcile [--apply]'],
+  ['store republish', 'store republish --since TIME'],
+  ['store republish --since yesterday', 'store republish --since TIME'],
+  [`store republish --since ${AT}`, 'schema tallies has published nothing yet: start its service'],
+])('"%s" is refused with: %s', async (line, error) => {
+  expect(await run(line)).toMatchObject({ code: 2, error: expect.stringContaining(error) });
+});
+
+test('an event store that is away, and a setting that is wrong, are told apart', async () => {
+  const away = await run('projections verify', {
+    env: { ...env, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1' },
+  });
+  expect(away).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('the command failed: the event store is unavailable'),
+  });
+  const wrong = await run('projections verify', { env: { ...env, EVENTSTORE_URL: 'nowhere' } });
+  expect(wrong).toMatchObject({ code: 2, error: expect.stringContaining('EVENTSTORE_URL') });
+  expect(wrong.error).not.toContain('the command failed');
+});
+
+// The store gets its identity here: the tests before need none.
+describe('with an identity', () => {
+  beforeAll(async () => {
+    await identifyStore({ client: tallies.options().client, environment: 'sandbox', name: 'test' });
+  });
+
+  test('runs for the environment of the database alone', async () => {
+    expect((await run('projections parked')).code).toBe(0);
+    await stampSchemas(tallies.pool, 'production');
+    expect(await run('projections parked')).toMatchObject({
+      code: 2,
+      error:
+        'the event store belongs to sandbox, but schema tallies of the database belongs to production: correct EVENTSTORE_URL or DATABASE_URL',
+    });
+    await tallies.pool.query('drop table tallies.environment_stamp');
+    await stampSchemas(tallies.pool, 'sandbox');
+    expect((await run('projections parked')).code).toBe(0);
+  });
+
+  test('reconciles, with exit code 1 for differences, and lists them in the folder', async () => {
+    expect(await run('store reconcile')).toMatchObject({ code: 0 });
+    await tallies.pool.query("insert into tallies.tallies (id, n, revision) values ('lost', 1, 0)");
+    const { code, lines } = await run(`store reconcile --folder ${folder}`);
+    expect(code).toBe(1);
+    expect(lines).toContain('tallies.tallies: 1 without events in the event store: lost');
+    const [file] = readdirSync(folder);
+    expect(lines).toContain(`listed in ${join(folder, file!)}`);
+    expect(existsSync(join(folder, file!))).toBe(true);
+    expect(await run(`store reconcile --apply --folder ${folder}`)).toMatchObject({ code: 0 });
+    expect((await tallies.rows()).map(({ id }) => id)).toEqual(['a', 'b', 'gone']);
+  });
+
+  test('republishes what was recorded since a time, where the relay has come as far', async () => {
+    const positions: string[] = [];
+    const client = connectEventStore(tallies.eventStoreUrl);
+    for await (const { event } of client.readAll())
+      if (event?.streamId.startsWith('tally-') && event.type === 'Tallied')
+        positions.push(String(event.position.commit));
+    await client.dispose();
+    const checkpoint = async () =>
+      (await tallies.pool.query<{ commit: string }>(`select commit_position::text as commit from tallies.checkpoints`))
+        .rows[0]!.commit;
+    const [storeId] = /sto_\w+/.exec((await run('store reconcile')).lines[0]!)!;
+    await tallies.pool.query(
+      `insert into tallies.checkpoints (name, epoch, store_id, commit_position, prepare_position) values ('relay', 1, $1, $2, $2)`,
+      [storeId, positions.at(-1)],
+    );
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await run(`store republish --since ${later}`)).toMatchObject({
+      code: 0,
+      lines: ['tallies: the relay has that still to do'],
+    });
+    expect(await checkpoint()).toBe(positions.at(-1));
+    expect(await run(`store republish --since ${AT}`)).toMatchObject({
+      code: 0,
+      lines: [`tallies: the relay publishes again what was recorded since ${AT}`],
+    });
+    expect(await checkpoint()).toBeNull();
+  });
+});
+
+describe('the environment command', () => {
+  const environment = (line: string, changes: NodeJS.ProcessEnv = {}) =>
+    captured(() => runEnvironmentCommand(line.split(' '), { ...env, ...changes }));
+
+  test('shows the stamps, and stamps what has none', async () => {
+    const other = await startTallies();
+    try {
+      const stores = { DATABASE_URL: other.databaseUrl, EVENTSTORE_URL: other.eventStoreUrl };
+      expect(await environment('show', stores)).toMatchObject({ code: 0, lines: ['event store: no stamp'] });
+      const stamped = await environment('stamp', stores);
+      expect(stamped).toMatchObject({ code: 0, error: '' });
+      expect(stamped.lines).toEqual([
+        'schema tallies: sandbox',
+        expect.stringMatching(/^event store: sandbox \(sto_\w+\)$/),
+      ]);
+      expect((await environment('show', stores)).lines).toEqual(stamped.lines);
+      await other.pool.query(`update tallies.environment_stamp set environment = 'production'`);
+      expect(await environment('stamp', stores)).toMatchObject({
+        code: 2,
+        error:
+          'ENVIRONMENT is sandbox, but schema tallies of the database at DATABASE_URL belongs to production: correct ENVIRONMENT or the address',
+      });
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test.each(['', 'forget', 'show all'])('the words "%s" get the usage', async (line) => {
+    expect(await environment(line)).toMatchObject({ code: 2, error: expect.stringContaining('environment stamp') });
+  });
+
+  test('a fault that is not expected says so', async () => {
+    const away = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1' };
+    expect(await environment('show', away)).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('the command failed:'),
+    });
+  });
+});
