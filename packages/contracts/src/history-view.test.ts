@@ -59,6 +59,222 @@ test.each(published)('%s is shown in snake_case, with decimal amounts and no int
     );
 });
 
+const changeOf = (type: string): Record<string, unknown> =>
+  Object.fromEntries(published)[type]!.data.change as unknown as Record<string, unknown>;
+const { items, capabilities, rates } = changeOf('OrderCreated');
+const {
+  block,
+  txHash: tx_hash,
+  seenAt: seen_at,
+  providerId: provider_id,
+} = changeOf('PaymentReceived') as {
+  [name: string]: string;
+};
+const elsewhere = changeOf('PaymentBlockChanged').block;
+const [PAYMENT, PAYMENT_ORDER, OWNER] = [
+  'pay_1C3V7TYKRH1Z37560HCG4W7W80',
+  'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D',
+  'mer_01KG9ZZZ6T8V0X2Z4B6D8F0H2K',
+];
+const token = { asset: 'eip155:137/erc20:0x2791', assetLabel: 'USDC.e', credited: false };
+const shownToken = { asset: token.asset, asset_label: 'USDC.e', credited: false };
+const metadata = { table: 12 };
+const at = (minute: string, second = '10') => `2026-01-31T12:${minute}:${second}.000Z`;
+const [deposit] = changeOf('OrderCreated').instructions as [object];
+const where = {
+  rail: 'crypto_deposit',
+  currency: 'USDT',
+  network: 'ethereum',
+  chain_id: 'eip155:1',
+  asset: 'eip155:1/erc20:0xdAC17F958D2ee523a2206206994597C13D831ec7',
+  address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  decimals: 6,
+  required_confirmations: 20,
+};
+const page = { rail: 'gateway_pay', currency: 'USDT', provider: 'acme' };
+const received = {
+  payment_rail: 'crypto_deposit',
+  provider_id,
+  currency: 'USDT',
+  ...shownToken,
+  paid_amount: '14.030000',
+  fee_amount: '0.140300',
+  tx_hash,
+  confirmations: 1,
+  block,
+  metadata,
+  seen_at,
+};
+const expiry = { orphanedPaymentIds: [PAYMENT] };
+
+// An event of each type, with fields that its example leaves out, and all that the history shows of it.
+test.each<[string, more: object, shown: object]>([
+  [
+    'OrderCreated',
+    { toleranceBps: 50, metadata },
+    {
+      order_id: PAYMENT_ORDER,
+      merchant_id: OWNER,
+      external_reference_id: 'invoice-2026-0131',
+      return_url: 'https://lafonda.example/thanks?table=B7',
+      cancel_url: 'https://lafonda.example/cart',
+      metadata,
+      items,
+      enable_rails: ['crypto_deposit'],
+      currency: 'USDT',
+      capabilities,
+      rates,
+      total_amount: '14.030000',
+      underpayment_tolerance_percent: 0.5,
+      expiration_minutes: 60,
+      expiration_date: '2026-01-31T13:00:00.000Z',
+      deposit_instructions: [where],
+      status: 'awaiting_payment',
+      status_reason: 'created',
+    },
+  ],
+  [
+    'OrderInstructed',
+    {
+      instructions: [
+        { ...page, paymentReference: 'REF', paymentUrl: 'https://acme.example/REF' },
+        { ...deposit, assetLabel: 'USDT0' },
+      ],
+    },
+    {
+      deposit_instructions: [
+        { ...page, payment_reference: 'REF', payment_url: 'https://acme.example/REF' },
+        { ...where, asset_label: 'USDT0' },
+      ],
+      status: 'awaiting_payment',
+      status_reason: 'instructions_ready',
+    },
+  ],
+  [
+    'OrderPaymentReceived',
+    { payment: { ...(changeOf('OrderPaymentReceived').payment as object), ...token, metadata, confirmedAt: at('05') } },
+    { payment: { id: PAYMENT, ...received, confirmed_at: at('05'), created_at: at('04') }, confirmed: false },
+  ],
+  ['OrderPaymentConfirmed', {}, { payment_id: PAYMENT, confirmations: 20, confirmed_at: at('08') }],
+  ['OrderPaymentBlockChanged', {}, { payment_id: PAYMENT, confirmations: 1, block: elsewhere }],
+  [
+    'OrderPaymentsApplied',
+    { allocations: [{ paymentId: PAYMENT, appliedMinor: '14000000', unappliedMinor: '30000' }] },
+    {
+      allocations: [{ payment_id: PAYMENT, applied_amount: '14.000000', unapplied_amount: '0.030000' }],
+      status: 'paid',
+      status_reason: 'payment_settled',
+    },
+  ],
+  ['OrderPaymentsOrphaned', {}, { payment_ids: [PAYMENT], orphan_reason: 'canceled' }],
+  [
+    'OrderPaymentFailed',
+    {},
+    {
+      payment_id: PAYMENT,
+      failure_reason: 'dropped from the chain',
+      failed_at: at('08'),
+      status: 'awaiting_payment',
+      status_reason: 'created',
+    },
+  ],
+  [
+    'OrderPaymentReinstated',
+    { confirmed: true, confirmedAt: at('09') },
+    {
+      payment_id: PAYMENT,
+      sighting: 2,
+      reinstated_at: at('09', '00'),
+      confirmed: true,
+      confirmed_at: at('09'),
+      confirmations: 1,
+      block: elsewhere,
+    },
+  ],
+  [
+    'OrderPaymentRefunded',
+    {},
+    {
+      payment_id: PAYMENT,
+      refund_id: 'rfd_01KGA5Q4J6M8P0R2T4V6X8Z0B2',
+      refunded_amount: '14.030000',
+      refunded_at: '2026-02-02T09:30:00.000Z',
+      status: 'reversed',
+      status_reason: 'payment_refunded',
+    },
+  ],
+  ['OrderPaid', {}, { status: 'paid', status_reason: 'payment_settled' }],
+  [
+    'OrderUpdated',
+    { expirationMinutes: 10, expiresAt: at('20') },
+    { metadata, expiration_minutes: 10, expiration_date: at('20') },
+  ],
+  [
+    'OrderRenewed',
+    {},
+    {
+      rates: changeOf('OrderRenewed').rates,
+      total_amount: '14.030000',
+      expiration_date: '2026-01-31T14:00:00.000Z',
+      renewal: 1,
+    },
+  ],
+  ['OrderTimeAdvanced', {}, { minutes: 45, expiration_date: '2026-01-31T12:15:00.000Z' }],
+  ['OrderExpired', expiry, { payment_ids: [PAYMENT], status: 'expired', status_reason: 'deadline_passed' }],
+  ['OrderCanceled', expiry, { payment_ids: [PAYMENT], status: 'canceled', status_reason: 'canceled_by_merchant' }],
+  [
+    'PaymentReceived',
+    { ...token, metadata },
+    { payment_id: PAYMENT, order_id: PAYMENT_ORDER, merchant_id: OWNER, ...received, confirmed: false },
+  ],
+  ['PaymentConfirmed', {}, { confirmations: 20 }],
+  ['PaymentBlockChanged', {}, { confirmations: 1, block: elsewhere }],
+  [
+    'PaymentApplied',
+    { appliedMinor: '14000000', unappliedMinor: '30000' },
+    { order_id: PAYMENT_ORDER, applied_amount: '14.000000', unapplied_amount: '0.030000' },
+  ],
+  ['PaymentOrphaned', {}, { orphan_reason: 'canceled' }],
+  ['PaymentFailed', {}, { failure_reason: 'dropped from the chain' }],
+  ['PaymentReinstated', {}, { sighting: 2, seen_at, confirmed: false, confirmations: 1, block: elsewhere }],
+  [
+    'PaymentRefunded',
+    { amountMinor: '30000' },
+    {
+      refund_id: 'rfd_01KGA5Q4J6M8P0R2T4V6X8Z0B2',
+      amount: '0.030000',
+      refunded_amount: '14.030000',
+      reason: 'goods returned',
+    },
+  ],
+  ['PaymentAssigned', {}, { merchant_id: OWNER, order_id: PAYMENT_ORDER, sighting: 2, seen_at, confirmed_at: seen_at }],
+])('the history shows of %s all that a merchant may know', (type, more, shown) => {
+  const stream = type.startsWith('Order') ? `order-${ORDER}` : `payment-${PAYMENT}`;
+  expect(view(stream, type, { ...changeOf(type), ...more }).data).toEqual(shown);
+});
+
+test('the deletion of an order has its reason', () =>
+  expect(view(`order-${ORDER}`, 'OrderDeleted', { reason: 'deleted_by_merchant', at: at('10') }).data).toEqual({
+    reason: 'deleted_by_merchant',
+  }));
+
+test('an order shows what each payment is refunded in its own currency, and its own amounts in that of the order', () => {
+  const currencies: Record<string, 'USDC' | 'BTC'> = { [ORDER]: 'USDC', [PAYMENT]: 'BTC' };
+  const shown = (type: string) =>
+    historyView(entryOf(`order-${ORDER}`, type, changeOf(type)), ORDER, (id) => currencies[id]).data;
+  expect(shown('OrderPaymentRefunded').refunded_amount).toBe('0.14030000');
+  expect(shown('OrderCreated').total_amount).toBe('14.030000');
+});
+
+test('an entry keeps what is known of its recording', () => {
+  const entry = entryOf(`order-${ORDER}`, 'OrderPaid', changeOf('OrderPaid'));
+  expect(historyView(entry, ORDER, () => CURRENCY)).toEqual({
+    ...entry,
+    order_id: ORDER,
+    data: { status: 'paid', status_reason: 'payment_settled' },
+  });
+});
+
 test('an assignment shows merchants neither the reason nor the person', () => {
   const { change } = exampleMessage('payment.assigned').data;
   const shown = view('payment-p', 'PaymentAssigned', change);
@@ -75,4 +291,6 @@ test('an amount of a payment whose currency is not known is left out', () => {
   const data = { refundId: 'rfd_01KGA4S9HNRV4Q0K2M8B6D1C3F', amountMinor: '1', refundedTotalMinor: '1' };
   const entry = entryOf('payment-pay_1', 'PaymentRefunded', { ...data, at: '2026-01-31T12:00:00.000Z' });
   expect(historyView(entry, ORDER, () => undefined).data).toEqual({ refund_id: data.refundId });
+  const applied = entryOf(`order-${ORDER}`, 'OrderPaymentsApplied', changeOf('OrderPaymentsApplied'));
+  expect(historyView(applied, ORDER, () => undefined).data.allocations).toEqual([]);
 });
