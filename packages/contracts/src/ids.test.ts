@@ -9,6 +9,7 @@ const SCHEMAS = {
   event: ids.EventId,
   delivery: ids.DeliveryId,
   refund: ids.RefundId,
+  replay: ids.ReplayId,
 };
 const ULID = '01KGA4S9HN3P5R7T9V1X3Z5B7D';
 

@@ -51,6 +51,72 @@ test('names the token that arrived, and tells its order whether it counts as the
   expect(paymentView(received)).not.toHaveProperty('credited');
 });
 
+const [EARLIER, LATER] = ['2026-01-31T12:01:00.000Z', '2026-01-31T12:02:00.000Z'];
+const mined = {
+  ...received,
+  txHash: '0xabc',
+  confirmations: 3,
+  block: { height: 7, hash: '0x7a' },
+  metadata: { till: 3 },
+  updatedAt: LATER,
+};
+const shownMined = {
+  id: received.paymentId,
+  merchant_id: received.merchantId,
+  order_id: received.orderId,
+  status: 'received',
+  payment_rail: 'crypto_deposit',
+  provider_id: '0xabc:0',
+  paid_amount: '10.000000',
+  fee_amount: '0.100000',
+  net_amount: '9.900000',
+  currency: 'USDT',
+  metadata: { till: 3 },
+  applied_amount: '0.000000',
+  unapplied_amount: '0.000000',
+  refunded_amount: '0.000000',
+  tx_hash: '0xabc',
+  confirmations: 3,
+  block: { height: 7, hash: '0x7a' },
+  created_at: received.createdAt,
+  updated_at: LATER,
+};
+
+test('shows all of a payment that a merchant may know, and nothing else', () => {
+  const inner = { ...mined, confirmedAt: EARLIER, address: '0x9858', blockChanges: 2, sighting: 2 };
+  expect(paymentView(inner)).toEqual(shownMined);
+  const failed = { ...mined, status: 'failed' as const, failureReason: 'reorg' };
+  expect(paymentView(failed)).toEqual({ ...shownMined, status: 'failed', failure_reason: 'reorg' });
+});
+
+test('an order records all of an offered payment, with the times of its changes', () => {
+  const offer = (facts: object) => {
+    const offered = offeredPayment(PaymentOffer.parse({ payment: paymentView(mined), seen_at: EARLIER, ...facts }));
+    // A field that is undefined is not recorded.
+    return JSON.parse(JSON.stringify(offered)) as object;
+  };
+  const recorded = {
+    paymentId: received.paymentId,
+    rail: 'crypto_deposit',
+    providerId: '0xabc:0',
+    currency: 'USDT',
+    amountMinor: '10000000',
+    feeMinor: '100000',
+    txHash: '0xabc',
+    confirmations: 3,
+    block: { height: 7, hash: '0x7a' },
+    metadata: { till: 3 },
+    seenAt: EARLIER,
+    receivedAt: received.createdAt,
+  };
+  expect(offer({})).toMatchObject(recorded);
+  const unsaid = /sighting|blockChange|reinstated|confirmedAt|asset|credited/;
+  expect(Object.keys(offer({ sighting: 1, block_changes: 0 })).filter((key) => unsaid.test(key))).toEqual([]);
+  expect(offer({ confirmed_at: LATER })).toMatchObject({ ...recorded, confirmedAt: LATER });
+  expect(offer({ sighting: 2 })).toMatchObject({ ...recorded, sighting: 2, reinstatedAt: LATER });
+  expect(offer({ block_changes: 1 })).toMatchObject({ ...recorded, blockChanges: 1, blockChangedAt: LATER });
+});
+
 test('it says only what applies to its status', () => {
   expect(Object.keys(paymentView(received))).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/reason|tx_hash|confirmations|metadata/)]),

@@ -1,4 +1,13 @@
-import { AppError, ERROR_CODES, type ErrorCode, isAppError, nullIfNotFound } from './errors.ts';
+import {
+  AppError,
+  ERROR_CODES,
+  type ErrorCode,
+  invalidRequest,
+  isAppError,
+  isTemporary,
+  nullIfNotFound,
+  outcomeUnknown,
+} from './errors.ts';
 
 test.each(Object.entries(ERROR_CODES))('%s is an HTTP status: %d', (code, status) => {
   const error = new AppError(code as ErrorCode, 'because');
@@ -33,3 +42,36 @@ test('only not_found becomes null', async () => {
   const limited = new AppError('rate_limited', 'slow down');
   await expect(nullIfNotFound(Promise.reject(limited))).rejects.toBe(limited);
 });
+
+test('a bad request names its first 20 faults, with paths of at most 256 characters', () => {
+  const faults = Array.from({ length: 21 }, (_, n) => ({ path: `items.${n}`, message: 'is wrong' }));
+  expect(invalidRequest(faults).details).toEqual(faults.slice(0, 20));
+  expect(invalidRequest(faults.slice(0, 2)).message).toBe('items.0: is wrong; items.1: is wrong');
+  const pathOf = (length: number) => invalidRequest([{ path: 'x'.repeat(length), message: '' }]).details[0]!.path;
+  expect([pathOf(256), pathOf(257)]).toEqual(['x'.repeat(256), `${'x'.repeat(255)}…`]);
+});
+
+test('only refusals that end by themselves are temporary', () => {
+  const temporary = Object.keys(ERROR_CODES).filter((code) => isTemporary(new AppError(code as ErrorCode, '')));
+  expect(temporary.sort()).toEqual([
+    'concurrent_update',
+    'dependency_unavailable',
+    'outcome_unknown',
+    'overloaded',
+    'rate_unavailable',
+  ]);
+  expect(isTemporary(new Error('overloaded'))).toBe(false);
+});
+
+test('an unknown outcome keeps its cause, and the engine that is unavailable', () => {
+  const cause = new Error('socket closed');
+  expect(outcomeUnknown('the answer was lost', cause, 'eventstore')).toMatchObject({
+    code: 'outcome_unknown',
+    message: expect.stringMatching(/^the answer was lost: repeat the request/),
+    cause,
+    dependency: 'eventstore',
+  });
+});
+
+test('a refusal says which service answered so', () =>
+  expect(new AppError('not_found', '', { answeredBy: 'orders' })).toMatchObject({ answeredBy: 'orders' }));

@@ -23,6 +23,9 @@ describe('a quantity', () => {
   });
 });
 
+test('prices may be in the currencies of banks and in dollar tokens', () =>
+  expect(ItemCurrency.options).toEqual(['MXN', 'USD', 'EUR', 'ARS', 'USDT', 'USDC', 'USDG']));
+
 describe('an item', () => {
   test('refuses a price with more decimals than its currency', () => {
     fc.assert(

@@ -16,6 +16,9 @@ import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
 
+const NOON_ISO = NOON.toISOString();
+const LATER = minutesAfterNoon(120).toISOString();
+
 describe('deadline', () => {
   test('an open order expires at its deadline', () =>
     given(orderCreated())
@@ -268,6 +271,18 @@ describe.each([
     expect(after(created, unconfirmed, offer(1, 10_000_000n, { ...inTime, at: later })).status).toBe('paid');
     expect(after(created, unconfirmed, expireAt(later)).status).toBe('expired');
   });
+});
+
+test.each<[string, OrderEvent]>([
+  [
+    'renewal',
+    { type: 'OrderRenewed', data: { rates: {}, totalMinor: '1', expiresAt: LATER, renewal: 1, at: NOON_ISO } },
+  ],
+  ['update', { type: 'OrderUpdated', data: { expiresAt: LATER, at: NOON_ISO } }],
+  ['advance of the clock', { type: 'OrderTimeAdvanced', data: { minutes: 1, expiresAt: LATER, at: NOON_ISO } }],
+])('after a %s that names no end of the rates, they are locked until the deadline', (_, event) => {
+  const order = existing(fold(orderDecider, orderDecider.initial, [...past(createOrder()), event]));
+  expect([order.expiresAt, order.ratesExpireAt]).toEqual([LATER, LATER]);
 });
 
 describe('a renewed order', () => {

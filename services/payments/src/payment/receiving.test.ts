@@ -333,10 +333,15 @@ describe('ReceivePayment after a failure', () => {
     given(...failed, ...reinstated)
       .when(failPayment)
       .thenLike({ type: 'PaymentFailed', data: { sighting: 2 } }));
-  test('orphans a confirmed payment for an unknown order once more', () =>
+  test('orphans a confirmed payment for an unknown order once more', () => {
+    const unclaimed = { merchantId: UNCLAIMED_MERCHANT };
+    given(paymentReceived({ ...unclaimed, confirmed: false }), paymentFailed)
+      .when(receivePayment({ ...unclaimed, confirmed: false }))
+      .thenLike({ type: 'PaymentReinstated' });
     given(paymentReceived({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }), paymentFailed)
       .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT }))
-      .thenLike({ type: 'PaymentReinstated' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } }));
+      .thenLike({ type: 'PaymentReinstated' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } });
+  });
 });
 
 test.each([confirmPayment, recordApplied, failPayment, refundPayment()])(
