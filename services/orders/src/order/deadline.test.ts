@@ -4,6 +4,7 @@ import { after, capture, dueAt, existing, expireAt, given, past } from '../testi
 import {
   createOrder,
   deposit,
+  DUE,
   instruction,
   minutesAfterNoon,
   NOON,
@@ -68,7 +69,36 @@ describe('deadline', () => {
   });
 });
 
+describe('the instant of the deadline', () => {
+  const seenAt = dueAt.toISOString();
+
+  test('is in time for an unconfirmed payment, which keeps the order open', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false, seenAt, at: minutesAfterNoon(61) })))
+      .when(expireAt(minutesAfterNoon(61)))
+      .thenNothing());
+  test('is in time for a payment that is reported after it, although the timer is late', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { seenAt, at: minutesAfterNoon(61) }))
+      .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' }));
+});
+
 describe('renewal', () => {
+  test('locks the new rates until the new deadline, and names no end of their own', () => {
+    const rates = { USDC: { rate: '1', source: 'identity', quoted_at: dueAt.toISOString(), expires_at: DUE } };
+    given(...past(createOrder({ allow: { expiration_auto_renewal: true } })))
+      .when({ type: 'RenewOrder', rates, pricedMinor: 12_000_000n, at: dueAt })
+      .then({
+        type: 'OrderRenewed',
+        data: {
+          rates: { USDC: { ...rates.USDC, expires_at: LATER } },
+          totalMinor: '12000000',
+          pricedMinor: '12000000',
+          expiresAt: LATER,
+          renewal: 1,
+          at: dueAt.toISOString(),
+        },
+      });
+  });
   test('a renewal sets new rates, and applied payments keep their value', () => {
     const renewing = past(createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n));
     given(...renewing)

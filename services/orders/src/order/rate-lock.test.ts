@@ -146,6 +146,15 @@ describe('an order that renews, with a deadline beyond its locked rates', () => 
       .when(move(DAY - 59))
       .thenRefused('rate_lock_exceeded');
   });
+  test('gets older with its clock also if its rates were quoted in that instant', () => {
+    const quoted_at = new Date(NOON.getTime() + 1).toISOString();
+    // An event is recorded a millisecond after the one before at the earliest.
+    const advanced: OrderCommand = { type: 'AdvanceTime', minutes: 60, at: NOON };
+    const quoted = create(false, { rates: { MXN: { ...QUOTED, quoted_at, expires_at: DUE } } });
+    given(...past(quoted, advanced))
+      .when(move(DAY - 59))
+      .thenRefused('rate_lock_exceeded');
+  });
   test('shows until when its amount holds', () => {
     const order = existing(after(create(true, { instructions: [deposit('ethereum')] }), move(3 * DAY)));
     expect(orderView(order).deposit_instructions[0]!.expires_at).toBe(at(DAY));
