@@ -1,3 +1,4 @@
+import { fold } from '@cpg/event-sourcing/decider';
 import { givenFor } from '@cpg/event-sourcing/testing';
 import type { OrderCommand } from '../order/command.ts';
 import { withTrustedClock } from './order-handler.ts';
@@ -33,4 +34,20 @@ test('money that comes before the address was assigned by a clock that ran ahead
   given(false)(...historyWhile(true))
     .when(paid)
     .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+});
+
+test('only an assignment of addresses says that the clock was in doubt', () => {
+  const waiting = past(createOrder({ instructions: undefined }));
+  const instruct: OrderCommand = {
+    type: 'InstructOrder',
+    instructions: [deposit('ethereum')],
+    at: minutesAfterNoon(1),
+  };
+  const doubt = (isPaused: boolean, command: OrderCommand) =>
+    withTrustedClock(orderDecider, () => isPaused)
+      .decide(command, fold(orderDecider, orderDecider.initial, waiting))
+      .map(({ type, data }) => [type, 'clockDoubted' in data]);
+  expect(doubt(true, instruct)).toEqual([['OrderInstructed', true]]);
+  expect(doubt(false, instruct)).toEqual([['OrderInstructed', false]]);
+  expect(doubt(true, cancel)).toEqual([['OrderCanceled', false]]);
 });

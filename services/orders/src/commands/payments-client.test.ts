@@ -21,3 +21,29 @@ test('payments hear of any number of outcomes, in calls that they take', async (
   expect(calls.flatMap((call) => call.outcomes)).toEqual(outcomes);
   for (const call of calls) expect(Buffer.byteLength(JSON.stringify(call))).toBeLessThanOrEqual(BODY_LIMIT_BYTES);
 });
+
+test('payments is not called without outcomes, and once for as many as a call takes', async () => {
+  const calls: OutcomesCall[] = [];
+  const client = {
+    call: async (_method: string, _path: string, { body }: { body: OutcomesCall }) => void calls.push(body),
+  } as unknown as InternalClient;
+  const { recordOutcomes } = paymentsClient(client);
+  await recordOutcomes([], context);
+  expect(calls).toEqual([]);
+  await recordOutcomes(
+    Array.from({ length: 2_500 }, (_, n) => ({ status: 'received', payment_id: paymentId(n) })),
+    context,
+  );
+  const most = calls[0]!.outcomes;
+  calls.length = 0;
+  await recordOutcomes(most, context);
+  expect(calls).toEqual([{ outcomes: most }]);
+});
+
+test('outcomes are recorded only once payments has answered', () => {
+  const call = () => Promise.reject(new Error('no answer'));
+  const { recordOutcomes } = paymentsClient({ call } as unknown as InternalClient);
+  return expect(recordOutcomes([{ status: 'received', payment_id: paymentId(1) }], context)).rejects.toThrow(
+    'no answer',
+  );
+});

@@ -68,3 +68,34 @@ test('payables that payments assigns may be recorded until their lease ends, cou
   nowMs += 1;
   expect(() => payables.requireLease()).toThrow(/came too late/);
 });
+
+describe('payables', () => {
+  const taken: Payables = { instructions: [instruction], requireLease: () => {}, putBack: () => {} };
+  const payablesFrom = async (stocked: Payables | null, answer: { instructions: AssignedInstruction[] } | null) => {
+    const calls: unknown[] = [];
+    const instructions = async (call: unknown) => {
+      calls.push(call);
+      return answer as never;
+    };
+    const found = await findPayables({ stock: { take: () => stocked }, payments: { instructions } })(order, context);
+    return { found, calls };
+  };
+
+  test('come from the stock without a call', async () =>
+    expect(await payablesFrom(taken, null)).toEqual({ found: taken, calls: [] }));
+  test('come from payments if the stock has none, by all rails of the order', async () =>
+    expect(await payablesFrom(null, { instructions: [instruction] })).toMatchObject({
+      found: { instructions: [instruction] },
+      calls: [
+        {
+          order_id: order.orderId,
+          merchant_id: order.merchantId,
+          currency: 'USDC',
+          rails: ['gateway_pay'],
+          amount_minor: '10000000',
+        },
+      ],
+    }));
+  test('are missing while a provider does not answer', async () =>
+    expect((await payablesFrom(null, null)).found).toBeUndefined());
+});

@@ -144,6 +144,32 @@ describe('a held payment whose block leaves the chain', () => {
       .when(confirmed)
       .thenNothing();
   });
+  test('is not confirmed anew by a later report of its block, nor by its first confirmation in another one', () => {
+    const before = [createOrder({ allow: { partial_payments: false } })] as const;
+    const confirmedIn = (blockChanges: number, minute: number) =>
+      offer(1, 4_000_000n, {
+        block: { height: 6 + blockChanges, hash: `0x${blockChanges}` },
+        confirmations: 3,
+        blockChanges,
+        confirmedAt: minutesAfterNoon(minute).toISOString(),
+      });
+    const first = past(...before, confirmedIn(1, 0));
+    given(...first)
+      .when(confirmedIn(1, 5))
+      .thenNothing();
+    given(...first)
+      .when(confirmedIn(2, 0))
+      .thenLike({ type: 'OrderPaymentBlockChanged', data: { blockChanges: 2 } });
+  });
+  test('records that its confirmation does not count any more only if it had one', () => {
+    const unconfirmed = offer(1, 4_000_000n, { block, confirmations: 1, blockChanges: 1, confirmed: false });
+    given(...past(createOrder(), unconfirmed))
+      .when(lost)
+      .thenLike({ type: 'OrderPaymentBlockChanged', data: { unconfirmed: undefined } });
+    given(...past(...held))
+      .when(lost)
+      .thenLike({ type: 'OrderPaymentBlockChanged', data: { unconfirmed: true, changedAt: NOON.toISOString() } });
+  });
   test('stays applied once the order applied it', () => {
     const applied = [createOrder(), offer(1, 10_000_000n, { block, confirmations: 3, blockChanges: 1 })] as const;
     const lostLater = offer(1, 10_000_000n, {

@@ -189,9 +189,25 @@ describe('a price of BTC', () => {
     expect(await quoteOf(['100000'], [acceptedOf('a', '100')], only)).toBe(refused);
   });
 
-  test('is not vouched for by a price of the day before yesterday', async () => {
-    const old = { ...acceptedOf('a', '100'), at: new Date(NOW.getTime() - 48 * 3_600_000) };
-    expect(await quoteOf(['101'], [old])).toBe(refused);
+  test('is vouched for by a price of the last 24 hours', async () => {
+    const aged = (ms: number) => [{ ...acceptedOf('a', '100'), at: new Date(NOW.getTime() - ms) }];
+    expect(await quoteOf(['101'], aged(24 * 3_600_000))).toMatchObject({ rate: '101' });
+    expect(await quoteOf(['101'], aged(24 * 3_600_000 + 1))).toBe(refused);
+  });
+
+  test('vouches for the next one of its source, step by step', async () => {
+    let usd = '100';
+    const moving: RateSource = {
+      ...source('a', '1'),
+      prices: async () => [{ currency: 'BTC', usd: parseDecimal(usd), at: NOW }],
+    };
+    const rates = market({ sources: [moving], sourcesOf: new Map([['BTC', ['a']]]) });
+    const quote = () => rates.quote('BTC' as never, 'USD' as never, NOW);
+    for (usd of ['100', '109', '118', '128']) await rates.refresh();
+    expect(await quote()).toMatchObject({ rate: '128' });
+    usd = '100';
+    await rates.refresh();
+    await expect(quote()).rejects.toMatchObject({ code: refused });
   });
 
   test('vouches for the next one of its source, also after a restart', async () => {
@@ -207,12 +223,14 @@ describe('a price of BTC', () => {
 });
 
 test.each([
-  ['1.01', { rate: '1.01', source: 'a' }],
-  ['1010', 'rate_unavailable'],
-])('a stablecoin of one source is believed at its peg: %s', async (usd, expected) => {
-  const rates = of(source('a', usd, NOW, 'USDG'));
+  ['USDT', '1.01', { rate: '1.01', source: 'a' }],
+  ['USDC', '1.01', { rate: '1.01', source: 'a' }],
+  ['USDG', '1.01', { rate: '1.01', source: 'a' }],
+  ['USDG', '1010', 'rate_unavailable'],
+] as const)('a stablecoin of one source is believed at its peg: %s, %s', async (currency, usd, expected) => {
+  const rates = of(source('a', usd, NOW, currency));
   await rates.refresh();
-  const quote = rates.quote('USDG', 'USD' as never, NOW);
+  const quote = rates.quote(currency, 'USD' as never, NOW);
   if (typeof expected === 'string') await expect(quote).rejects.toMatchObject({ code: expected });
   else expect(await quote).toMatchObject(expected);
 });
@@ -276,6 +294,61 @@ test('reads the other sources when one fails, and pauses that one for at most a 
     expect(asked()).toBe(3 + minute);
   }
   expect(await rates.quote('USD', 'BTC', NOW)).toMatchObject({ source: 'a+b' });
+});
+
+test('a source that answers again counts its failures from the start', async () => {
+  let fails = true;
+  const shaky: RateSource = {
+    ...source('shaky', '100'),
+    prices: async (read) => {
+      await read('https://shaky.example');
+      return fails ? [] : [{ currency: 'BTC', usd: parseDecimal('100'), at: NOW }];
+    },
+  };
+  const rates = market({ sources: [shaky], bodies: bodiesOf([shaky]) });
+  for (fails of [true, true, false, true, true, false]) await rates.refresh();
+  expect(rates.asked).toHaveLength(6);
+  expect(rates.warnings.filter((warning) => warning === 'a rate source could not be read')).toHaveLength(4);
+});
+
+test('a source is reported as stale once, and again after it was fresh', async () => {
+  let at = NOW;
+  const daily: RateSource = {
+    ...source('daily', '1'),
+    prices: async () => [{ currency: 'BTC', usd: parseDecimal('1'), at }],
+  };
+  const rates = market({ sources: [daily] });
+  const old = new Date(NOW.getTime() - 300_001);
+  for (at of [NOW, old, old, NOW, old]) await rates.refresh();
+  expect(rates.warnings).toEqual(Array(2).fill('a rate source returns only stale prices'));
+});
+
+test('a refresh ends when every source is read and its prices are stored', async () => {
+  const later = () => new Promise((resolve) => setImmediate(resolve));
+  const slow = (name: string): RateSource => ({
+    ...source(name, '100'),
+    prices: async () => {
+      await later();
+      return [{ currency: 'BTC', usd: parseDecimal('100'), at: NOW }];
+    },
+  });
+  const stored: AcceptedPrice[] = [];
+  const rates = marketRates({
+    sources: [slow('a'), slow('b')],
+    fixed: new Map(),
+    now: () => NOW,
+    accepted: {
+      load: async () => [],
+      save: async (prices) => {
+        await later();
+        stored.push(...prices);
+      },
+    },
+    log,
+    read: readFixture,
+  });
+  await rates.refresh();
+  expect(stored.map(({ source: name }) => name)).toEqual(['a', 'b']);
 });
 
 describe('the age of a quote', () => {
@@ -343,7 +416,10 @@ describe('the age of a quote', () => {
     const soon = of(source('a', '100', at('2026-11-21T05:21:59.000Z')), source('b', '100'));
     await soon.refresh();
     expect(await soon.quote('USD', 'BTC', NOW)).toMatchObject({ quotedAt: NOW });
-    const future = of(source('a', '100', at('2036-11-21T05:21:00.000Z')), source('b', '100'));
+    const skewed = of(source('a', '100', at('2026-11-21T05:22:00.000Z')), source('b', '100'));
+    await skewed.refresh();
+    expect(await skewed.quote('USD', 'BTC', NOW)).toMatchObject({ source: 'a+b' });
+    const future = of(source('a', '100', at('2026-11-21T05:22:00.001Z')), source('b', '100'));
     await future.refresh();
     await expect(future.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   });
