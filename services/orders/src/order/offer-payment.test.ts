@@ -215,6 +215,21 @@ describe('an offered payment that does not fit its order', () => {
     );
     expect(order.status).toBe('paid');
   });
+  test('is applied if it was seen at the very deadline, and reported after it', () => {
+    const seenAt = dueAt.toISOString();
+    const seen = (at: number) => offer(1, 10_000_000n, { at: minutesAfterNoon(at), seenAt });
+    expect(after(createOrder(), expireAt(dueAt), seen(70)).status).toBe('paid');
+  });
+  test('is not applied in part to an expired order that takes no partial payments', () => {
+    const inTime = offer(1, 4_000_000n, { at: minutesAfterNoon(70), seenAt: NOON.toISOString() });
+    const expired = (partial_payments: boolean) =>
+      existing(after(createOrder({ allow: { partial_payments } }), expireAt(dueAt), inTime));
+    expect(expired(false)).toMatchObject({
+      status: 'expired',
+      payments: [{ status: 'orphan', orphanReason: 'insufficient' }],
+    });
+    expect(expired(true)).toMatchObject({ status: 'partially_paid_expired', payments: [{ status: 'applied' }] });
+  });
   test('is applied before the deadline although the clock of payments is ahead', () => {
     const ahead = { at: minutesAfterNoon(55), seenAt: minutesAfterNoon(65).toISOString() };
     given(orderCreated())

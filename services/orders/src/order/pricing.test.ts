@@ -30,6 +30,19 @@ test('counts a modifier by its own quantity', () => {
   expect(currenciesOf([coffee])).toEqual(['USDC']);
 });
 
+test('needs a rate for each currency of its items and their modifiers, and for no other', () => {
+  const items = [
+    item(1, '1', 'MXN', [{ name: 'oat milk', quantity: 1, unit_price: '1', currency: 'EUR' }]),
+    item(1, '1', 'USD'),
+    item(1, '1', 'MXN'),
+  ];
+  expect(currenciesOf(items)).toEqual(['MXN', 'EUR', 'USD']);
+  expect(() => price(items, { MXN: rate('1'), USD: rate('1') }, 'USDC')).toThrow('no rate was locked for EUR');
+});
+
+test('accepts the largest total that can be written', () =>
+  expect(price([item(1, '999999999999999999.999999', 'USDC')], { USDC: rate('1') }, 'USDC')).toBe(10n ** 24n - 1n));
+
 test('refuses a total of zero and a total that is too large', () => {
   expect(() => price([item(1, '0')], { USD: rate('1') }, 'USDC')).toThrow(/must be positive/);
   expect(() => price([item(1_000_000, '999999999999999999')], { USD: rate('1') }, 'USDC')).toThrow(/18 digits/);
@@ -39,6 +52,7 @@ test('rounds a rate half to even at 18 decimals and refuses a rate of zero', () 
   expect(crossRate(parseDecimal('1'), parseDecimal('3'))).toBe('0.333333333333333333');
   expect(crossRate(parseDecimal('2'), parseDecimal('3'))).toBe('0.666666666666666667');
   expect(crossRate(parseDecimal('20'), parseDecimal('2'))).toBe('10');
+  expect(crossRate(parseDecimal('1.50'), parseDecimal('0.3'))).toBe('5');
   expect(() => crossRate(parseDecimal('0.000000000000000001'), parseDecimal('10'))).toThrow(RangeError);
 });
 

@@ -38,6 +38,7 @@ describe('failure', () => {
   test.each<[string, OrderCommand[], OrderStatus]>([
     ['a paid order is reversed', [createOrder(), offer(1, 10_000_000n), fail(1)], 'reversed'],
     ['a partly paid order awaits payment again', [createOrder(), offer(1, 4_000_000n), fail(1)], 'awaiting_payment'],
+    ['an order with one unit awaits payment again', [createOrder(), offer(1, 1n), fail(1)], 'awaiting_payment'],
     [
       'a partly paid order with other money stays so',
       [createOrder(), offer(1, 4_000_000n), offer(2, 1_000_000n), fail(1)],
@@ -164,11 +165,21 @@ describe('a partial refund before the order is paid', () => {
     );
     expect([order.status, remainingMinor(existing(order))]).toEqual(['reversed', 1_000_000n]);
   });
-  test('counts as made after the payment of the order when the clocks of the services differ by a second', () =>
-    expect(
-      after(createOrder(), offer(1, 10_000_000n, { at: minutesAfterNoon(1) }), refund(1n, minutesAfterNoon(0.99)))
-        .status,
-    ).toBe('paid'));
+  test('counts as made after the payment of the order when the clocks of the services differ by a second', () => {
+    const before = (ms: number) => new Date(minutesAfterNoon(1).getTime() - ms);
+    const status = (refundedAt: Date) =>
+      after(createOrder(), offer(1, 10_000_000n, { at: minutesAfterNoon(1) }), refund(1n, refundedAt)).status;
+    expect([status(before(600)), status(before(1_000)), status(before(1_001))]).toEqual(['paid', 'paid', 'reversed']);
+  });
+  test('records what still counts to the last unit, and nothing where all of it still counts', () => {
+    const recorded = { type: 'OrderPaymentRefunded' as const };
+    given(...past(createOrder(), offer(1, 4_000_000n)))
+      .when(refund(1n))
+      .thenLike({ ...recorded, data: { appliedMinor: '3999999', status: 'partially_paid' } });
+    given(...past(createOrder(), offer(1, 10_000_000n)))
+      .when(refund(1n, minutesAfterNoon(5)))
+      .thenLike({ ...recorded, data: { appliedMinor: undefined, status: 'paid' } });
+  });
 });
 
 test('a refund without the amount that still counts takes nothing out', () => {
