@@ -1,6 +1,6 @@
 import { exampleOf } from '../example.ts';
 import { MerchantCreateOrderDto } from '../resources/order.ts';
-import { CreateOrderCall, UpdateOrderCall } from './orders.ts';
+import { CreateOrderCall, PaymentOutcome, UpdateOrderCall } from './orders.ts';
 
 const order = exampleOf(MerchantCreateOrderDto);
 const call = (changed: unknown) => ({
@@ -23,3 +23,14 @@ test.each<[string, unknown]>([
   ['no order', undefined],
   ['text', 'order'],
 ])('a create with %s is refused', (_, changed) => expect(CreateOrderCall.safeParse(call(changed)).success).toBe(false));
+
+test.each([
+  { status: 'received' },
+  { status: 'applied', applied_minor: '1', unapplied_minor: '0', sighting: 2, at: '2026-01-31T12:00:00.000Z' },
+  { status: 'orphan', orphan_reason: 'late', sighting: 2, at: '2026-01-31T12:00:00.000Z' },
+  { status: 'failed' },
+  { status: 'refunded' },
+])('an order can tell payments that a payment is %j', (decided) => {
+  const outcome = { payment_id: 'pay_01KGA4T1C2E4G6J8M0P2R4T6V8', ...decided };
+  expect(PaymentOutcome.parse(outcome)).toEqual(outcome);
+});

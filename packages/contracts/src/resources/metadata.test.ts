@@ -9,6 +9,8 @@ describe('metadata', () => {
     expect(MetadataDto.safeParse(filled(METADATA_MAX_BYTES + 1)).success).toBe(false);
   });
 
+  test('has at most 16,384 bytes', () => expect(METADATA_MAX_BYTES).toBe(16_384));
+
   test('counts bytes, not characters', () => {
     const half = { a: 'é'.repeat(METADATA_MAX_BYTES / 2) };
     expect(JSON.stringify(half).length).toBeLessThan(METADATA_MAX_BYTES);

@@ -1,5 +1,12 @@
 import { faultsIn } from '../testing/jest-faults.ts';
-import { MerchantCreateOrderDto, Order, toleranceBpsOf, TolerancePercent, UpdateOrderDto } from './order.ts';
+import {
+  DepositInstruction,
+  MerchantCreateOrderDto,
+  Order,
+  toleranceBpsOf,
+  TolerancePercent,
+  UpdateOrderDto,
+} from './order.ts';
 
 const capabilities = {
   can_cancel: true,
@@ -64,6 +71,30 @@ describe('a new order', () => {
 test('an update of an order must change something', () => {
   expect(faultsIn(UpdateOrderDto, {})).toEqual([': must have metadata, expiration_minutes, or both']);
   expect(UpdateOrderDto.safeParse({ metadata: {} }).success).toBe(true);
+});
+
+test('an order shows where it can be paid: at an address or at a page', () => {
+  const shown = { currency: 'USDT', amount: '1.000000', expires_at: '2026-01-31T13:00:00.000Z' };
+  const page = {
+    ...shown,
+    rail: 'gateway_pay',
+    provider: 'acme',
+    payment_reference: 'REF',
+    payment_url: 'https://a.example',
+  };
+  const address = {
+    ...shown,
+    rail: 'crypto_deposit',
+    network: 'ethereum',
+    chain_id: 'eip155:1',
+    asset: 'eip155:1/slip44:60',
+    address: '0xA1',
+    amount_units: '1000000',
+    decimals: 6,
+    required_confirmations: 12,
+  };
+  for (const instruction of [page, address]) expect(DepositInstruction.parse(instruction)).toEqual(instruction);
+  expect(DepositInstruction.safeParse({ ...page, rail: 'cash' }).success).toBe(false);
 });
 
 test('an order from a time of other limits is shown as it is', () => {

@@ -47,6 +47,15 @@ test('as many items are leased as the last minute took, once at most half of the
   expect(missing()).toBe(4);
 });
 
+test('half of the items that are wanted are too few, and one more is enough', () => {
+  const left = (...items: number[]) => {
+    const { taken, missing } = given(...items);
+    taken(1);
+    return missing();
+  };
+  expect([left(6, 7, 8), left(6, 7, 8, 9)]).toEqual([SMALLEST / 2, 0]);
+});
+
 test('never more than LARGEST items are leased', () => {
   const { taken, missing } = given();
   taken(10 * LARGEST);

@@ -12,10 +12,11 @@ const orderOf = (...instructions: NonNullable<Parameters<typeof createOrder>[0]>
 const HOUR = 60;
 
 /** Chains of which payments still waits for these. */
-const chains = (first: string[] | Error, { minutes = HOUR, unreportedAt = '' } = {}) => {
+const chains = (first: string[] | Error, { minutes = HOUR, ms = 0, unreportedAt = '' } = {}) => {
   const calls: object[] = [];
   const unread: string[] = [];
-  const clock = { now: minutesAfterNoon(minutes), ms: 0 };
+  const warnings: string[] = [];
+  const clock = { now: minutesAfterNoon(minutes), ms };
   let waitingFor = first;
   const awaits = unreadChains({
     payments: {
@@ -37,12 +38,13 @@ const chains = (first: string[] | Error, { minutes = HOUR, unreportedAt = '' } =
     },
     now: () => clock.now,
     nowMs: () => clock.ms,
-    log,
+    log: { ...log, warn: (_: unknown, message = '') => void warnings.push(message), error: () => {} },
     countUnread: (network) => void unread.push(network),
   });
   return {
     calls,
     unread,
+    warnings,
     clock,
     setWaitingFor: (next: string[] | Error) => void (waitingFor = next),
     awaits: (order: ExistingOrder) => awaits(order, CONTEXT),
@@ -89,12 +91,27 @@ test('a deposit that is not recorded holds the order of its address, and no othe
 });
 
 test.each([
-  ['is unavailable', new AppError('dependency_unavailable', 'unavailable')],
-  ['has no such route', new AppError('not_found', 'no such route')],
-  ['fails', new AppError('internal_error', 'payments answered 500')],
-  ['gives an answer that cannot be read', new SyntaxError('Unexpected token < in JSON')],
-])('an order does not end while payments %s', async (_, failure) => {
-  expect(await chains(failure).awaits(orderOf(deposit('ethereum')))).toBe(true);
+  ['is unavailable', new AppError('dependency_unavailable', 'unavailable'), false],
+  ['has no such route', new AppError('not_found', 'no such route'), true],
+  ['fails', new AppError('internal_error', 'payments answered 500'), true],
+  ['gives an answer that cannot be read', new SyntaxError('Unexpected token < in JSON'), true],
+])('an order does not end while payments %s', async (_, failure, isWarned) => {
+  for (const where of [deposit('ethereum'), atAcme()]) {
+    const { awaits, warnings } = chains(failure);
+    expect(await awaits(orderOf(where))).toBe(true);
+    expect(warnings).toEqual(isWarned ? [expect.stringMatching(/^payments gave no usable answer/)] : []);
+  }
+});
+
+test('a pause is longer than five minutes', async () => {
+  const { awaits, clock, setWaitingFor } = chains([], { minutes: 48 * HOUR });
+  const order = orderOf(deposit('ethereum'));
+  expect(await awaits(order)).toBe(false);
+  setWaitingFor(['ethereum']);
+  clock.ms += 300_000;
+  expect(await awaits(order)).toBe(false);
+  clock.ms += 300_001;
+  expect(await awaits(order)).toBe(true);
 });
 
 test.each([[['ethereum']], [new AppError('internal_error', 'payments answered 500')]])(
@@ -163,6 +180,8 @@ test('while payments is unavailable, it is asked twice a second', async () => {
   const { awaits, calls } = chains(new AppError('dependency_unavailable', 'unavailable'));
   for (let look = 0; look < 50; look += 1) expect(await awaits(orderOf(atAcme()))).toBe(true);
   expect(calls).toHaveLength(1);
+  for (let look = 0; look < 50; look += 1) expect(await awaits(orderOf(deposit('ethereum')))).toBe(true);
+  expect(calls).toHaveLength(2);
 });
 
 test('after a stop of days, an order waits for the answer of its provider, whatever it answered for others', async () => {
@@ -175,6 +194,9 @@ test('after a stop of days, an order waits for the answer of its provider, whate
     expect(await awaits(orderOf(atAcme()))).toBe(true);
     clock.ms += 60_000;
   }
+  clock.ms -= 1;
+  expect(await awaits(orderOf(atAcme()))).toBe(true);
+  clock.ms += 1;
   expect(await awaits(orderOf(atAcme()))).toBe(false);
   expect(unread).toEqual(['acme']);
 });
@@ -186,7 +208,7 @@ test('after a stop of days, an order waits for a deposit that is not recorded ye
 });
 
 test('after a stop of days, an order waits an hour for the confirmation of a payment that was made in time', async () => {
-  const { awaits, clock, unread } = chains([], { minutes: 48 * HOUR });
+  const { awaits, clock, unread } = chains([], { minutes: 48 * HOUR, ms: 7_200_000 });
   const created = createOrder({ instructions: [deposit('ethereum')] });
   const seenIn = (minutes: number) =>
     offer(1, 10_000_000n, { confirmed: false, seenAt: minutesAfterNoon(minutes).toISOString(), at: clock.now });
@@ -194,8 +216,12 @@ test('after a stop of days, an order waits an hour for the confirmation of a pay
   for (let minute = 0; minute < HOUR; minute += 1) {
     expect(await awaits(inTime)).toBe(true);
     expect(await awaits(late)).toBe(false);
+    expect(await awaits(existing(after(createOrder(), seenIn(59))))).toBe(false);
     clock.ms += 60_000;
   }
+  clock.ms -= 1;
+  expect(await awaits(inTime)).toBe(true);
+  clock.ms += 1;
   expect(await awaits(inTime)).toBe(false);
   expect(unread).toEqual([]);
 });
