@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets, settingsOf } from '@cpg/assets';
 import { HDKey } from '@scure/bip32';
-import { readAccountKey } from './account-key.ts';
+import { keyHashOf, readAccountKey } from './account-key.ts';
 import { decideSettings, type SettingsCommand } from './decide-settings.ts';
 
 const NOW = new Date('2026-01-31T12:00:00.000Z');
@@ -128,7 +128,31 @@ test('confirmations have bounds of the chain', () => {
   given()
     .when(confirm(201))
     .thenRefused(/must be 1 to 200/);
-  given().when(confirm(1)).then('DepositConfirmationsSet');
+  for (const within of [1, 200]) given().when(confirm(within)).then('DepositConfirmationsSet');
+});
+
+test('confirmations are removed once', () => {
+  const remove: SettingsCommand = { type: 'RemoveConfirmations', merchantId: 'A', asset: ETHER.id };
+  given(confirm(3)).when(remove).then('DepositConfirmationsRemoved');
+  given(confirm(3), remove).when(remove).then();
+  given().when(remove).then();
+});
+
+test('each event says what was set, for whom, and when', () => {
+  const recorded = (command: SettingsCommand, ...before: SettingsCommand[]) =>
+    decideSettings(command, given(...before).settings, AT).map(({ event }) => event.data);
+  const at = NOW.toISOString();
+  const asset = ETHER.id;
+  expect(recorded(set('A'))).toEqual([
+    { merchantId: 'A', network: NETWORK, account: KEY.fingerprint, keyHash: keyHashOf(KEY.xpub), at },
+  ]);
+  expect(recorded({ type: 'RemoveAccount', merchantId: 'A', network: NETWORK }, set('A'))).toEqual([
+    { merchantId: 'A', network: NETWORK, at },
+  ]);
+  expect(recorded(confirm(3, 5n))).toEqual([{ merchantId: 'A', asset, fromMinor: '5', confirmations: 3, at }]);
+  expect(recorded({ type: 'RemoveConfirmations', merchantId: 'A', asset }, confirm(3))).toEqual([
+    { merchantId: 'A', asset, at },
+  ]);
 });
 
 test('confirmations are set per amount, and a repeat changes nothing', () => {

@@ -33,7 +33,8 @@ const keyAs = (form: Form): string => {
   return base58check.encode(bytes);
 };
 
-const bitcoin = sandbox.networks.find((network) => network.kind === 'bitcoin')!;
+type BitcoinNetwork = Extract<Network, { kind: 'bitcoin' }>;
+const bitcoin = sandbox.networks.find((network): network is BitcoinNetwork => network.kind === 'bitcoin')!;
 const evm = sandbox.networks.find((network) => network.kind === 'evm')!;
 const NETWORKS: Record<string, Network> = {
   main: { ...bitcoin, chain: 'main' as const },

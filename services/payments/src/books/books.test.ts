@@ -92,6 +92,20 @@ const refunded = (refundedTotalMinor: string): PaymentEvent => ({
 const failed: PaymentEvent = { type: 'PaymentFailed', data: { failureReason: 'reorg', seenAt: AT, at: AT } };
 const orphaned: PaymentEvent = { type: 'PaymentOrphaned', data: { orphanReason: 'late', at: AT } };
 
+const orderOrphaned: OrderEvent = {
+  type: 'OrderPaymentsOrphaned',
+  data: { paymentIds: [PAYMENT], orphanReason: 'late', at: AT },
+};
+const ended = { orphanedPaymentIds: [PAYMENT], reason: 'r', at: AT };
+const orderExpired: OrderEvent = { type: 'OrderExpired', data: { ...ended, status: 'expired' } };
+const orderCanceled: OrderEvent = { type: 'OrderCanceled', data: { ...ended, status: 'canceled' } };
+const again = { sighting: 2, confirmed: false, at: AT };
+const orderReinstated: OrderEvent = {
+  type: 'OrderPaymentReinstated',
+  data: { paymentId: PAYMENT, reinstatedAt: AT, ...again },
+};
+const reinstated: PaymentEvent = { type: 'PaymentReinstated', data: { seenAt: AT, ...again } };
+
 const ORDER_EVENTS = [created, offered(), orderApplied('10', '2')];
 const PAYMENT_EVENTS = [received(), applied('10', '2')];
 
@@ -117,6 +131,20 @@ test.each<[string, OrderEvent[] | null, PaymentEvent[] | null]>([
   ],
   ['a refund of all', [...ORDER_EVENTS, orderRefunded('12')], [...PAYMENT_EVENTS, refunded('12')]],
   ['a failure', [...ORDER_EVENTS, orderFailed], [...PAYMENT_EVENTS, failed]],
+  ['an orphan', [created, offered(), orderOrphaned], [received(), orphaned]],
+  ['an orphan of an expired order', [created, offered(), orderExpired], [received(), orphaned]],
+  ['an orphan of a canceled order', [...ORDER_EVENTS, orderCanceled], [...PAYMENT_EVENTS, orphaned]],
+  [
+    'money that was seen again',
+    [...ORDER_EVENTS, orderFailed, orderReinstated],
+    [...PAYMENT_EVENTS, failed, reinstated],
+  ],
+  [
+    'a refund before a later application',
+    [...ORDER_EVENTS, orderRefunded('2'), orderApplied('10', '2')],
+    [...PAYMENT_EVENTS, refunded('2'), applied('10', '2')],
+  ],
+  ['a failure of a payment that the order never received', [created, orderFailed], [received()]],
   ['an orphan beyond the payments that an order records', [created], [received(), orphaned]],
   ['a payment that its order does not know yet', [created], [received()]],
   ['a deleted order with its payments', null, null],
@@ -258,6 +286,19 @@ test.each<[string, OrderEvent[] | null, PaymentEvent[] | null, string, string]>(
 ])('finds %s', (_, order, payment, kind, text) => {
   expect(differences(order, payment)).toContainEqual({ kind, orderId: ORDER, paymentId: PAYMENT, text });
 });
+
+test.each<[string, OrderEvent[], PaymentEvent[], string[]]>([
+  ['an order', ORDER_EVENTS, [received({ amountMinor: '120' }), applied('7', '5', OTHER)], ['order']],
+  ['an order, also after a refund', ORDER_EVENTS, [received(), applied('10', '2', OTHER), refunded('1')], ['order']],
+  ['a status', ORDER_EVENTS, [...PAYMENT_EVENTS, failed], ['status']],
+  ['a status and an amount', ORDER_EVENTS, [received({ amountMinor: '120' }), orphaned], ['status', 'amount']],
+  ['a status alone', [created, orderApplied('10', '2')], [received()], ['status']],
+  ['both shares', ORDER_EVENTS, [received(), applied('12', '0')], ['amount', 'amount']],
+  ['the surplus alone', ORDER_EVENTS, [received(), applied('10', '1')], ['amount']],
+  ['a payment that is not received', ORDER_EVENTS, [applied('10', '2')], ['missing']],
+])('a difference of %s is reported without what follows from it', (_, order, payment, kinds) =>
+  expect(differences(order, payment).map(({ kind }) => kind)).toEqual(kinds),
+);
 
 test('a payment of another order is no difference of this one', () => {
   expect(differences([created], [received({ orderId: OTHER }), applied('10', '2', OTHER)])).toEqual([]);
