@@ -1,6 +1,17 @@
-import { OrderId } from '@cpg/contracts';
+import { AppError, OrderId } from '@cpg/contracts';
 import fc from 'fast-check';
-import { decideRepeat, type EarlierUse, idempotencyOf, lastUse, orderIdOfUse } from './create-once.ts';
+import { after, existing } from '../testing/jest-deciding.ts';
+import { createOrder } from '../testing/orders.ts';
+import {
+  createOnce,
+  decideRepeat,
+  type EarlierCreate,
+  type EarlierUse,
+  idempotencyOf,
+  keptUntil,
+  lastUse,
+  orderIdOfUse,
+} from './create-once.ts';
 
 const FIRST = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const createdAt = new Date('2026-01-31T12:00:00.000Z');
@@ -58,4 +69,72 @@ test('the last use of a key is found with few look-ups', async () => {
       expect(lookUps).toBeLessThanOrEqual(2 * Math.log2(last + 1) + 2);
     }),
   );
+});
+
+describe('a create', () => {
+  const order = existing(after(createOrder()));
+  const { merchantId } = order;
+  const earlierOf = (changes: Partial<EarlierCreate> = {}): EarlierCreate => ({
+    ...used,
+    isDeleted: false,
+    merchantId,
+    requestId: 'req_1',
+    order,
+    ...changes,
+  });
+  /** Creates an order when some ids are in use. `asked` are the ids that were created and looked up. */
+  const create = async (
+    recorded: Record<string, EarlierCreate>,
+    { fault, endsBy = createdAt }: { fault?: AppError; endsBy?: Date } = {},
+  ) => {
+    const asked: string[] = [];
+    const result = await createOnce(
+      { orderId: FIRST, merchantId, requestHash: 'same', requestId: 'req_1' },
+      {
+        create: async (id) => {
+          asked.push(`create ${id}`);
+          if (fault) throw fault;
+          return recorded[id] ? null : order;
+        },
+        find: async (id) => {
+          asked.push(`find ${id}`);
+          return recorded[id] ?? null;
+        },
+        endsBy: () => endsBy,
+      },
+    );
+    return { ...result, asked };
+  };
+  const unavailable = new AppError('rate_unavailable', 'no rates');
+
+  test('that is the first of its id reads nothing', async () =>
+    expect(await create({})).toEqual({ order, isRepeat: false, asked: [`create ${FIRST}`] }));
+  test('that another request sent before is a repeat', async () => {
+    expect(await create({ [FIRST]: earlierOf() })).toMatchObject({ order, isRepeat: false });
+    expect(await create({ [FIRST]: earlierOf({ requestId: 'req_0' }) })).toMatchObject({ order, isRepeat: true });
+  });
+  test('with a key that ended makes the next order of the key, and no other', async () => {
+    const ended = { [FIRST]: earlierOf() };
+    const { asked } = await create(ended, { endsBy: hoursLater(24) });
+    expect(asked.at(-1)).toBe(`create ${orderIdOfUse(FIRST, 1)}`);
+  });
+  test('finds nothing of another merchant, and everything whose owner is not known is refused', async () => {
+    await expect(create({ [FIRST]: earlierOf({ merchantId: 'mer_other' }) })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(create({ [FIRST]: { isDeleted: true, merchantId: null } })).rejects.toMatchObject({
+      code: 'order_deleted',
+    });
+  });
+  test('that fails is a repeat if the order was recorded, and fails if not, or if that is not known', async () => {
+    expect(await create({ [FIRST]: earlierOf() }, { fault: unavailable })).toMatchObject({ order });
+    await expect(create({}, { fault: unavailable })).rejects.toBe(unavailable);
+    const unknown = new AppError('outcome_unknown', 'lost');
+    await expect(create({ [FIRST]: earlierOf() }, { fault: unknown })).rejects.toBe(unknown);
+  });
+});
+
+test('a key is kept for 24 hours', () => {
+  expect(keptUntil(createdAt.toISOString())).toBe(hoursLater(24).toISOString());
+  expect(used).toEqual({ requestHash: 'same', until: hoursLater(24).toISOString() });
 });

@@ -52,16 +52,28 @@ test('settings that were not read for seconds count as unknown', async () => {
 });
 
 test('an outage leaves the settings as they were, until they are too old', async () => {
+  let [nowMs, isAway] = [0, true];
   const followed = followDepositSettings(
     async () => {
-      throw new Error('the event store is unavailable');
+      if (isAway) throw new Error('the event store is unavailable');
+      return noDepositSettings;
     },
-    () => 0,
+    () => nowMs,
   );
-  const following = followed.start();
-  await settled();
-  expect(followed.current()).toBeNull();
-  await following.stop();
+  const readOnce = async () => {
+    const following = followed.start();
+    await settled();
+    await following.stop();
+    return followed.current();
+  };
+  expect(await readOnce()).toBeNull();
+  isAway = false;
+  expect(await readOnce()).toBe(noDepositSettings);
+  isAway = true;
+  nowMs = 5_000;
+  expect(await readOnce()).toBe(noDepositSettings);
+  nowMs = 5_001;
+  expect(await readOnce()).toBeNull();
 });
 
 test('reads the tolerance of a merchant while the settings are not known', async () => {

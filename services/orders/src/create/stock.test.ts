@@ -164,6 +164,19 @@ test('while payments is unavailable, the stock lasts, and a refill is tried once
   expect(await take()).not.toBeNull();
 });
 
+test('after a refusal of payments, a refill is tried once a minute', async () => {
+  const { take, pass, calls } = startStock(() => {
+    throw new AppError('not_found', 'payments of this version leases nothing');
+  });
+  await take();
+  pass(59_999);
+  await take();
+  expect(calls).toHaveLength(1);
+  pass(1);
+  await take();
+  expect(calls).toHaveLength(2);
+});
+
 test('references of providers that register each order are asked for once a minute', async () => {
   const { take, pass, calls } = startStock((leased) => ({ ...leased, references: null }));
   for (let n = 0; n < 5; n += 1) expect(await take('ETH', ['gateway_pay'])).toBeNull();
