@@ -116,6 +116,38 @@ test('examines a bounded number of orders per request and returns a cursor', asy
   expect(answers.map(({ orders }) => orders.map(({ id }: { id: string }) => id))).toEqual([[], [], [order.id]]);
 });
 
+test('lists orders created and changed at the very ends of the range, and none of another merchant', async () => {
+  const merchantId = newId('merchant');
+  const [one, two, three, deleted, other] = Array.from({ length: 5 }, () => newId('order')).toSorted();
+  const [created, changed, early] = [
+    '2024-05-01T12:00:00.000Z',
+    '2024-05-02T12:00:00.000Z',
+    '2024-05-01T11:00:00.000Z',
+  ];
+  const insert = (id: string, owner: string, lastEventAt: string | null, isDeleted = false) =>
+    service.pool.query(
+      `insert into orders.orders (id, merchant_id, status, currency, created_at, last_event_at, revision, deleted)
+       values ($1, $2, 'expired', 'USDC', $3, $4, 0, $5)`,
+      [id, owner, created, lastEventAt, isDeleted],
+    );
+  await insert(one!, merchantId, changed);
+  await insert(two!, merchantId, null);
+  await insert(three!, merchantId, created);
+  await insert(deleted!, merchantId, changed, true);
+  await insert(other!, newId('merchant'), changed);
+  const found = async (range: object) => (await ordersOf(merchantId, range)).orders.map(({ id }: { id: string }) => id);
+  const places = [one, two, three].map((id) => `${created} ${id}`);
+  try {
+    expect(await found({ from: changed, to: created })).toEqual([one, two]);
+    expect(await found({ from: created, to: created })).toEqual([one, two, three]);
+    expect(await found({ from: early, to: early })).toEqual([]);
+    expect(await found({ from: early, after: places[0] })).toEqual([two, three]);
+    expect(await found({ from: early, after: places[2] })).toEqual([]);
+  } finally {
+    await service.pool.query('delete from orders.orders where created_at = $1', [created]);
+  }
+});
+
 test('lists no deleted order', async () => {
   const order = await create();
   await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
