@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { logEntry } from '../testing/jest-log-entries.ts';
 import { addressesShownBy, indexesOf, payableChangeAbout, payableChangeIn, receivingIndex } from './payable.ts';
 
 const ORDER = 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D';
@@ -29,18 +29,8 @@ const page = {
   paymentUrl: 'https://a',
 };
 
-const entryOf = (type: string, data: unknown, { streamId = `order-${ORDER}`, isJson = true } = {}) => {
-  const metadata = {
-    actor: 'a',
-    requestId: 'r',
-    $correlationId: 'r',
-    $causationId: 'r',
-    previousHash: 'a',
-    hash: 'b',
-  };
-  const event = { type, data, streamId, isJson, metadata, id: randomUUID(), revision: 4n, created: new Date(AT) };
-  return { event } as unknown as AllStreamResolvedEvent;
-};
+const entryOf = (type: string, data: unknown, { streamId = `order-${ORDER}`, isJson = true } = {}) =>
+  logEntry(streamId, type, data, { isJson, revision: 4 });
 const merchantOf = async (orderId: string) => (orderId === ORDER ? MERCHANT : null);
 
 const created = (instructions?: object[]) =>

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+
+const METADATA = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: 'a', hash: 'b' };
+
+/** An event as the log of the event store has it. */
+export const logEntry = (
+  streamId: string,
+  type: string,
+  data: unknown,
+  { isJson = true, revision = 0 } = {},
+): AllStreamResolvedEvent =>
+  ({
+    event: {
+      type,
+      data,
+      streamId,
+      isJson,
+      metadata: METADATA,
+      id: randomUUID(),
+      revision: BigInt(revision),
+      created: new Date('2026-01-31T12:00:00.000Z'),
+    },
+  }) as unknown as AllStreamResolvedEvent;
