@@ -106,6 +106,11 @@ describe('an order is told the state of its payment', () => {
       ],
     ],
     [
+      'refunded by the smallest amount',
+      [paymentReceived(), paymentApplied, paymentRefunded('1')],
+      ['refund', ORDER_ID, applied.payment_id, { refund_id: REFUND_ID, refunded_total_minor: '1', at: CHANGED_AT_ISO }],
+    ],
+    [
       'refunded while it was an orphan',
       [paymentReceived(), paymentOrphaned(), paymentRefunded('10000')],
       ['refund', ORDER_ID, applied.payment_id, { refund_id: REFUND_ID, refunded_total_minor: '10000' }],
