@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readAssets } from '@cpg/assets';
 import { HDKey } from '@scure/bip32';
 import { readAccountKey } from './account-key.ts';
@@ -46,6 +46,32 @@ test.each([
 ])('refuses the key of %s', (_, key) =>
   expect(refusalOf(key)).toMatch(/^the account key of ethereum is published in the test vectors of BIP-(32|39), so /),
 );
+
+const masterOf = (phrase: string) => HDKey.fromMasterSeed(pbkdf2Sync(phrase, 'mnemonic', 2_048, 64, 'sha512'));
+const refusalAt = (master: HDKey, path: string): string => refusalOf(master.derive(path).publicExtendedKey);
+
+const ABANDON = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+test.each([
+  ['the test vectors of BIP-39', ABANDON],
+  ['the test vectors of BIP-39', `${ABANDON.replace('about', ABANDON.replace('about', 'abandon'))} art`],
+  ['the test vectors of BIP-39', 'legal winner thank year wave sausage worth useful legal winner thank yellow'],
+  ['the test vectors of BIP-39', 'letter advice cage absurd amount doctor acoustic avoid letter advice cage above'],
+  ['the test vectors of BIP-39', 'zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo wrong'],
+  ['Hardhat and Foundry', 'test test test test test test test test test test test junk'],
+  ['Ganache', 'myth like bonus scare over problem client lizard pioneer submit female collect'],
+  ['Truffle', 'candy maple cake sugar pudding cream honey rich smooth crumble sweet treat'],
+  ['the tests of Trezor', 'all all all all all all all all all all all all'],
+])('refuses accounts of the phrase that is published in %s: %s', (source, phrase) =>
+  expect(refusalAt(masterOf(phrase), "m/44'/60'/0'")).toContain(`is published in ${source}, `),
+);
+
+test('refuses a published phrase by each standard path, its first accounts and their receiving branches', () => {
+  const master = masterOf(ABANDON);
+  const coins = ["44'/60'", ...['44', '49', '84', '86'].flatMap((purpose) => [`${purpose}'/0'`, `${purpose}'/1'`])];
+  const accounts = coins.flatMap((coin) => [0, 1, 2].map((account) => `m/${coin}/${account}'`));
+  const paths = ['m', ...accounts.flatMap((account) => [account, `${account}/0`])];
+  expect(paths.filter((path) => refusalAt(master, path) === '')).toEqual([]);
+});
 
 test('refuses the keys of the sandbox', () => {
   for (const { xpub } of readAssets({ ENVIRONMENT: 'sandbox' }).networks) expect(refusalOf(xpub!)).toMatch(/published/);
