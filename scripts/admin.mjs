@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CHECKOUT, run, setUp } from './setup.mjs';
+import { CHECKOUT, importBuilt, run, setUp } from './setup.mjs';
 
 // Each service rebuilds its own projection, in its own process.
 const PROJECTIONS = ['orders', 'payments'];
@@ -77,31 +77,34 @@ if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
   const sandbox = join(folder, 'sandbox.json');
   if (process.argv[2] === 'webhooks' && existsSync(sandbox)) {
     const { base_url, api_key } = JSON.parse(readFileSync(sandbox, 'utf8'));
-    const isGiven = (option) => process.argv.some((arg) => arg === option || arg.startsWith(`${option}=`));
+    const isGiven = (/** @type {string} */ option) =>
+      process.argv.some((arg) => arg === option || arg.startsWith(`${option}=`));
     if (!isGiven('--api')) process.argv.push('--api', base_url);
     if (!isGiven('--key')) process.argv.push('--key', api_key);
   }
 }
 
 const args = process.argv.slice(2);
-const isPerProjection = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
-if (args[0] === 'migrate' && args.length === 1)
+const [noun = '', verb = ''] = args;
+const isPerProjection = noun === 'projections' || (noun === 'audit' && ['verify', 'export'].includes(verb));
+if (noun === 'migrate' && args.length === 1)
   for (const service of ['gateway', 'orders', 'payments', 'webhook-dispatcher']) {
     process.exitCode = await run(process.execPath, [join(CHECKOUT, `services/${service}/dist/migrate.js`)]);
     if (process.exitCode !== 0) break;
   }
-else if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJECTIONS, args);
-else if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
-else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
+else if (noun === 'store' && !args.includes('--help')) await forEachService(PROJECTIONS, args);
+else if (isPerProjection && !args.includes('--help')) await forEachProjection(noun, verb, args.slice(2));
+else if (['dlq', 'environment'].includes(noun) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
-else if (['chains', 'unclaimed'].includes(args[0]) && !args.includes('--help'))
+else if (['chains', 'unclaimed'].includes(noun) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/payments/dist/admin.js'), ...args]);
 else {
-  await import('../services/gateway/dist/admin.js');
+  await importBuilt('services/gateway/dist/admin.js');
   if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);
 }
 
-async function forEachProjection([noun, verb = '', ...words]) {
+/** @type {(noun: string, verb: string, words: string[]) => Promise<void>} */
+async function forEachProjection(noun, verb, words) {
   const since = words.findIndex((word) => word === '--since' || word.startsWith('--since='));
   const isSince = noun === 'audit' && verb === 'verify' && since >= 0;
   const options = isSince ? words.splice(since, words[since] === '--since' ? 2 : 1) : [];
@@ -116,6 +119,7 @@ async function forEachProjection([noun, verb = '', ...words]) {
   await forEachService(names.length > 0 ? names : PROJECTIONS, [noun, verb, ...options]);
 }
 
+/** @type {(names: readonly string[], command: readonly string[]) => Promise<void>} */
 async function forEachService(names, command) {
   for (const name of names) {
     const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), ...command]);

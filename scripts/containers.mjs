@@ -12,13 +12,14 @@ const ENVIRONMENT = {
   EVENTSTORE_TELEMETRY_OPTOUT: 'true',
 };
 
-/** Why containers cannot run, or null. */
+/** Why containers cannot run, or null.
+ *  @type {(containers: typeof import('testcontainers')) => Promise<string | null>} */
 const unavailableReason = async ({ getContainerRuntimeClient }) => {
   try {
     await getContainerRuntimeClient();
     return null;
   } catch (error) {
-    return error.message;
+    return /** @type {Error} */ (error).message;
   }
 };
 

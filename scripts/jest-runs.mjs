@@ -5,8 +5,12 @@ import { CHECKOUT, manifest, run } from './setup.mjs';
 
 const SLOWEST_SHOWN = 15;
 
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ name: string, startTime: number, endTime: number }} TestFile */
+
 /** Runs jest once per list of arguments, one run after the other, and resolves with the sum of their tests. Prints the
- *  slowest files, and why tests were skipped. `patterns` select test files by path. */
+ *  slowest files, and why tests were skipped. `patterns` select test files by path.
+ *  @type {(runs: readonly string[][], patterns: readonly string[]) => Promise<Counts>} */
 export const runJest = async (runs, patterns) => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-report-'));
   const skippedBecause = join(folder, 'skipped-because');
@@ -25,19 +29,22 @@ export const runJest = async (runs, patterns) => {
   return sum(results);
 };
 
-/** The sum of several counts of tests. */
+/** The sum of several counts of tests.
+ *  @type {(counts: readonly Counts[]) => Counts} */
 export const sum = (counts) => {
-  const total = (name) => counts.reduce((all, count) => all + count[name], 0);
+  const total = (/** @type {keyof Counts} */ name) => counts.reduce((all, count) => all + count[name], 0);
   return { passed: total('passed'), failed: total('failed'), skipped: total('skipped') };
 };
 
-/** Prints the line that CI reads, and sets the exit code: a run in which no test passed has failed. */
+/** Prints the line that CI reads, and sets the exit code: a run in which no test passed has failed.
+ *  @type {(counts: Counts) => void} */
 export const conclude = ({ passed, failed, skipped }) => {
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 };
 
-/** A file that cannot be run counts as one failed test, and so does a run that leaves no report. */
+/** A file that cannot be run counts as one failed test, and so does a run that leaves no report.
+ *  @type {(args: readonly string[], files: { report: string, skippedBecause: string }) => Promise<Counts & { files: TestFile[] }>} */
 const runOnce = async (args, { report, skippedBecause }) => {
   const [, ...jest] = manifest.scripts.jest.split(' ');
   const options = ['--passWithNoTests', '--json', `--outputFile=${report}`];
@@ -54,6 +61,7 @@ const runOnce = async (args, { report, skippedBecause }) => {
   };
 };
 
+/** @type {(files: readonly TestFile[]) => string[]} */
 const slowest = (files) =>
   files
     .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1_000 }))

@@ -1,4 +1,4 @@
-import { setUp } from './setup.mjs';
+import { importBuilt, setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/tools/local-stack/dist/reset.js');
+await importBuilt('packages/tools/local-stack/dist/reset.js');

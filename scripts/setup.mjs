@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The root folder of the checkout. */
 export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const MIN_NODE_VERSION = [20, 19];
+const MIN_NODE_VERSION = /** @type {const} */ ([20, 19]);
 /** The checkout's package.json. */
 export const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
 
@@ -21,18 +21,26 @@ export const setUp = async () => {
   await build();
 };
 
+/** Imports a module of the build, by its path in the checkout.
+ *  @type {(path: string) => Promise<any>} */
+export const importBuilt = (path) => import(pathToFileURL(join(CHECKOUT, path)).href);
+
 /** Runs a command and resolves to its exit code. Forwards signals to it; after a signal, this process exits when the
- *  command ends. */
+ *  command ends.
+ *  @param {string} command
+ *  @param {readonly string[]} args
+ *  @param {{ env?: NodeJS.ProcessEnv, stdout?: 'inherit' | NodeJS.WriteStream }} [options]
+ *  @returns {Promise<number>} */
 export const run = (command, args, { env = process.env, stdout = 'inherit' } = {}) =>
   new Promise((done) => {
     const child = spawn(command, args, { env, stdio: ['ignore', stdout, 'inherit'] });
     let signalled = false;
-    const forward = (signal) => {
+    const forward = (/** @type {NodeJS.Signals} */ signal) => {
       signalled = true;
       // Ctrl-C already reaches the command, which is in the same process group.
       if (signal !== 'SIGINT') child.kill(signal);
     };
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
     for (const signal of signals) process.on(signal, forward);
     child.once('error', (error) => fail(`cannot run ${command}: ${error.message}`));
     child.once('exit', (code) => {
@@ -43,7 +51,7 @@ export const run = (command, args, { env = process.env, stdout = 'inherit' } = {
   });
 
 const requireNode = () => {
-  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1])) {
     fail(
       `Node.js ${MIN_NODE_VERSION.join('.')} or later is required, but this is ${process.versions.node}: see https://nodejs.org`,
@@ -100,7 +108,9 @@ const sourcesHash = () => {
     if (!existsSync(join(folder, 'package.json'))) continue;
     hash.update(`${folder} ${existsSync(join(folder, 'dist'))}`);
     const configFiles = readdirSync(folder).filter((name) => name.endsWith('.json'));
-    const sourceFiles = existsSync(join(folder, 'src')) ? readdirSync(join(folder, 'src'), { recursive: true }) : [];
+    const sourceFiles = existsSync(join(folder, 'src'))
+      ? readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
+      : [];
     for (const name of [...configFiles, ...sourceFiles.map((path) => join('src', path))].sort()) {
       const { size, mtimeMs } = statSync(join(folder, name));
       hash.update(`${name} ${size} ${mtimeMs}`);
@@ -109,15 +119,19 @@ const sourcesHash = () => {
   return hash.digest('hex');
 };
 
+/** @type {(name: string, value: string) => boolean} */
 const isStamped = (name, value) => {
   const file = join('node_modules', name);
   return existsSync(file) && readFileSync(file, 'utf8') === value;
 };
 
+/** @type {(name: string, value: string) => void} */
 const stamp = (name, value) => writeFileSync(join('node_modules', name), value);
 
-const print = (message) => process.stderr.write(`${message}\n`);
+/** @type {(message: string) => void} */
+const print = (message) => void process.stderr.write(`${message}\n`);
 
+/** @type {(message: string) => never} */
 const fail = (message) => {
   print(message);
   process.exit(1);

@@ -1,5 +1,5 @@
-import { setUp } from './setup.mjs';
+import { importBuilt, setUp } from './setup.mjs';
 
 await setUp();
 // The launcher runs in this process, so that signals reach it directly.
-await import('../packages/tools/local-stack/dist/main.js');
+await importBuilt('packages/tools/local-stack/dist/main.js');

@@ -11,7 +11,8 @@ const RUNS = [
 const FUZZ_SEED = '133453178';
 const FUZZ_CANNOT_RUN = 3;
 
-/** What `pnpm check` runs besides tests. Each counts as one test. */
+/** What `pnpm check` runs besides tests. Each counts as one test.
+ *  @type {[name: string, ...args: string[]][]} */
 const CHECKS = [
   ['tsc'],
   ['eslint', '.'],
@@ -20,6 +21,7 @@ const CHECKS = [
   ['depcruise', '--config', '.dependency-cruiser.mjs', 'packages', 'services'],
 ];
 
+/** @type {(check: [name: string, ...args: string[]]) => Promise<import('./jest-runs.mjs').Counts>} */
 const runCheck = async ([name, ...args]) => {
   // eslint loads the types of all packages at once.
   const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=8192' };

