@@ -1,5 +1,5 @@
 import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts';
-import { agreedPositions, type Head, staleAfterMs } from './agreement.ts';
+import { agreedPositions, type Head, staleAfterMs, timesOfBlocks } from './agreement.ts';
 import type { NodeFault } from '../chain-source.ts';
 import { type Nodes, openNodes } from './nodes.ts';
 
@@ -174,6 +174,51 @@ test('says that the chain stalled when a node lacks a block for long that it can
   mine(2);
   expect(await positions.tip()).toMatchObject({ height: 101, isNewest: true, stalled: null });
 });
+
+test.each([
+  ['six blocks below, and no deeper', 100, 95, 94],
+  ['seven blocks below', 100, 94, null],
+  ['the first block of all, and no deeper', 3, 1, 0],
+  ['no block at all', 3, 0, null],
+])('nodes on different branches agree on %s', async (_, height, fork, agreed) => {
+  const positions = await open(2);
+  for (const node of shown) node.height = height;
+  shown[1]!.fork = fork;
+  if (agreed === null)
+    await expect(positions.tip()).rejects.toThrow(`the nodes differ on the block at height ${height}`);
+  else expect(await positions.tip()).toMatchObject({ height: agreed, hash: `main-${agreed}`, isNewest: false });
+});
+
+test('a block that one node lacks is on no height of the others', async () => {
+  const positions = await open(2);
+  shown[1]!.height = 99;
+  expect(await positions.at(100)).toBeNull();
+  expect(await positions.at(99)).toEqual({ height: 99, hash: 'main-99' });
+});
+
+test('a node may lack a block for three minutes, counted anew at each height', async () => {
+  const positions = await open(2, null);
+  const stalledAfter = async (ms: number) => {
+    nowMs += ms;
+    return (await positions.tip()).stalled;
+  };
+  mine(1);
+  expect(await stalledAfter(0)).toBeUndefined();
+  expect(await stalledAfter(3 * MINUTE_MS - 1)).toBeUndefined();
+  mine(2);
+  mine(1);
+  expect(await stalledAfter(0)).toBeUndefined();
+  expect(await stalledAfter(3 * MINUTE_MS - 1)).toBeUndefined();
+  expect(await stalledAfter(1)).toMatch(/^since .* the nodes do not agree on a block after 101/);
+});
+
+test.each([
+  ['eip155:1', { lagMs: 3 * MINUTE_MS, leadMs: 15_000 }],
+  ['bip122:000000000019d6689c085ae165831e93', { lagMs: 90 * MINUTE_MS, leadMs: 120 * MINUTE_MS }],
+  ['eip155:31337', null],
+])('the times of blocks of %s are bounded by %j', (chainId, expected) =>
+  expect(timesOfBlocks(chainId)).toEqual(expected),
+);
 
 test('knows the bounds of chains, and none for those of one machine or of unknown pace', () => {
   expect(staleAfterMs('eip155:1')).toBe(3 * MINUTE_MS);
