@@ -1,4 +1,4 @@
-import { setUp } from './setup.mjs';
+import { importBuilt, setUp } from './setup.mjs';
 
 await setUp();
-await import('../packages/tools/mutation/dist/main.js');
+await importBuilt('packages/tools/mutation/dist/main.js');
