@@ -1,5 +1,4 @@
 import { fromMinor } from './money.ts';
-import { decimalsOf } from './currencies.ts';
 import type { RecordedEntry } from './history.ts';
 import { historyView } from './history-view.ts';
 import { ORDER_EVENTS } from './order-events.ts';
@@ -8,7 +7,7 @@ import { exampleMessage } from './examples.ts';
 import { HistoryEntry } from './resources/history.ts';
 
 const ORDER = 'ord_01KGA4S9HNRV4Q0K2M8B6D1C3F';
-const CURRENCY = 'USDC';
+const DECIMALS = 6;
 
 const entryOf = (stream: string, type: string, data: object): RecordedEntry => ({
   id: 'evt_01KGA4T3G6Z5Y7X9W1V3T5R7Q9',
@@ -26,7 +25,7 @@ const entryOf = (stream: string, type: string, data: object): RecordedEntry => (
   data: { ...data },
 });
 const view = (stream: string, type: string, data: object) =>
-  historyView(entryOf(stream, type, data), ORDER, () => CURRENCY);
+  historyView(entryOf(stream, type, data), ORDER, () => DECIMALS);
 
 const published = [...ORDER_EVENTS, ...PAYMENT_EVENTS].flatMap(({ type, message }) =>
   message === null ? [] : [[type, exampleMessage(message)] as const],
@@ -54,9 +53,7 @@ test.each(published)('%s is shown in snake_case, with decimal amounts and no int
   const amounts = JSON.stringify(shown.data).match(/_?amount":"\d+\.\d{6}"/g) ?? [];
   expect(amounts.length).toBeGreaterThanOrEqual(minors.length - hidden);
   for (const amount of amounts)
-    expect(minors.map((minor) => fromMinor(BigInt(minor), decimalsOf(CURRENCY)))).toContain(
-      /"(\d+\.\d+)"/.exec(amount)![1],
-    );
+    expect(minors.map((minor) => fromMinor(BigInt(minor), DECIMALS))).toContain(/"(\d+\.\d+)"/.exec(amount)![1]);
 });
 
 const changeOf = (type: string): Record<string, unknown> =>
@@ -287,7 +284,7 @@ test('an event of a newer version is shown without data', () => {
   expect(view(`order-${ORDER}`, 'constructor', {}).data).toEqual({});
 });
 
-test('an amount of a payment whose currency is not known is left out', () => {
+test('an amount of a payment whose decimals are not known is left out', () => {
   const data = { refundId: 'rfd_01KGA4S9HNRV4Q0K2M8B6D1C3F', amountMinor: '1', refundedTotalMinor: '1' };
   const entry = entryOf('payment-pay_1', 'PaymentRefunded', { ...data, at: '2026-01-31T12:00:00.000Z' });
   expect(historyView(entry, ORDER, () => undefined).data).toEqual({ refund_id: data.refundId });

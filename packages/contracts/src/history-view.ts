@@ -1,15 +1,14 @@
 import { withoutUndefined } from './carried-fields.ts';
 import type { RecordedEntry } from './history.ts';
 import { fromMinor } from './money.ts';
-import { decimalsOf, type PaymentCurrency } from './currencies.ts';
 import { ORDER_STREAM_PREFIX, OrderEvent } from './order-events.ts';
 import { PaymentEvent } from './payment-events.ts';
 import type { AssignedInstruction } from './recorded-values.ts';
 import type { HistoryData, HistoryEntry } from './resources/history.ts';
 import { OrderDetails } from './resources/order.ts';
 
-/** The currency of the order or the payment with this id; undefined when it is not known. */
-export type CurrencyOf = (id: string) => PaymentCurrency | undefined;
+/** The decimals of the minor units of the order or the payment with this id; undefined when they are not known. */
+export type DecimalsOf = (id: string) => number | undefined;
 
 type DataOf<E extends { type: string; data: unknown }, T extends E['type']> = Extract<E, { type: T }>['data'];
 type AmountOf = (minor: string, id?: string) => string | undefined;
@@ -63,8 +62,8 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       asset: payment.asset,
       asset_label: payment.assetLabel,
       credited: payment.credited,
-      paid_amount: fromMinor(BigInt(payment.amountMinor), decimalsOf(payment.currency)),
-      fee_amount: fromMinor(BigInt(payment.feeMinor), decimalsOf(payment.currency)),
+      paid_amount: fromMinor(BigInt(payment.amountMinor), payment.decimals),
+      fee_amount: fromMinor(BigInt(payment.feeMinor), payment.decimals),
       tx_hash: payment.txHash,
       confirmations: payment.confirmations,
       block: payment.block,
@@ -182,23 +181,23 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
 
 const isOrderStream = (stream: string): boolean => stream.startsWith(ORDER_STREAM_PREFIX);
 
-const dataView = ({ stream, type, data }: RecordedEntry, currencyOf: CurrencyOf): HistoryData => {
+const dataView = ({ stream, type, data }: RecordedEntry, decimalsOf: DecimalsOf): HistoryData => {
   const schema = isOrderStream(stream) ? OrderEvent : PaymentEvent;
   const event = schema.safeParse({ type, data });
   const views: object = isOrderStream(stream) ? ORDER_VIEWS : PAYMENT_VIEWS;
   const view = Object.entries(views).find(([name]) => name === type)?.[1] as View | undefined;
   // A newer version may have recorded this type or its fields.
   if (!event.success || !view) return {};
-  const streamCurrency = currencyOf(stream.slice(stream.indexOf('-') + 1));
+  const ofStream = decimalsOf(stream.slice(stream.indexOf('-') + 1));
   const amount: AmountOf = (minor, id) => {
-    const currency = id === undefined ? streamCurrency : currencyOf(id);
-    return currency && fromMinor(BigInt(minor), decimalsOf(currency));
+    const decimals = id === undefined ? ofStream : decimalsOf(id);
+    return decimals === undefined ? undefined : fromMinor(BigInt(minor), decimals);
   };
   return withoutUndefined(view(event.data.data, amount));
 };
 
 /** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. */
-export const historyView = (entry: RecordedEntry, orderId: string, currencyOf: CurrencyOf): HistoryEntry => {
+export const historyView = (entry: RecordedEntry, orderId: string, decimalsOf: DecimalsOf): HistoryEntry => {
   const { id, stream, ...rest } = entry;
-  return { id, stream, order_id: orderId, ...rest, data: dataView(entry, currencyOf) };
+  return { id, stream, order_id: orderId, ...rest, data: dataView(entry, decimalsOf) };
 };

@@ -17,6 +17,12 @@ export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
 /** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */
 export const Minor = z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number of minor units' });
 
+export const Decimals = z
+  .int()
+  .min(0)
+  .max(18)
+  .describe('The decimals of the amounts in minor units: 10000000 with 6 decimals is 10.');
+
 /** The largest amount that a request may have in a currency with these decimals, in minor units. */
 export const maxMinor = (decimals: number): bigint => 10n ** BigInt(18 + decimals) - 1n;
 
@@ -90,6 +96,9 @@ export const parsePositiveAmount = (
 
 /** Formats minor units of a currency with these decimals as the API shows them, with all decimals. */
 export const fromMinor = (minor: bigint, decimals: number): string => formatDecimal({ units: minor, scale: decimals });
+
+/** The decimals of the currency of an amount that the API shows. */
+export const decimalsIn = (amount: string): number => parseDecimal(amount).scale;
 
 /** Units on a chain that pay `minor` units of a currency with `scale` decimals, where the asset has `decimals`: BNB
  *  chain's USDC has 18 decimals, and USDC amounts have 6. Exact unless the asset has fewer decimals than the currency;

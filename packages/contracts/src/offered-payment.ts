@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { openObject } from './event-definition.ts';
 import { PaymentId, Timestamp } from './ids.ts';
-import { Minor } from './money.ts';
+import { Decimals, Minor } from './money.ts';
 import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 
@@ -11,6 +11,8 @@ const offeredPayment = {
   rail: PaymentRail,
   providerId: z.string(),
   currency: PaymentCurrency,
+  /** Decimals of the minor units of the payment. */
+  decimals: Decimals,
   ...RecordedAsset,
   amountMinor: Minor,
   feeMinor: Minor,

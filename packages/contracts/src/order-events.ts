@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, openObject, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
-import { Minor } from './money.ts';
+import { Decimals, Minor } from './money.ts';
 import { OfferedPayment, RecordedOfferedPayment } from './offered-payment.ts';
 import {
   AssignedInstruction,
@@ -50,6 +50,8 @@ export const OrderCreated = defineEvent({
     items: z.array(RecordedItem),
     rails: z.array(PaymentRail),
     currency: PaymentCurrency,
+    /** Decimals of the minor units of the order. They stay, whatever the configuration is later. */
+    decimals: Decimals,
     capabilities: RecordedCapabilities,
     rates: RecordedRates,
     totalMinor: Minor,

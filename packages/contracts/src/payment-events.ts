@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
-import { Minor } from './money.ts';
+import { Decimals, Minor } from './money.ts';
 import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
@@ -35,6 +35,8 @@ export const PaymentReceived = defineEvent({
     rail: PaymentRail,
     providerId: z.string(),
     currency: PaymentCurrency,
+    /** Decimals of the minor units of the payment. They stay, whatever the configuration is later. */
+    decimals: Decimals,
     ...RecordedAsset,
     amountMinor: Minor,
     feeMinor: Minor,

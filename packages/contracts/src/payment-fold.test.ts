@@ -9,6 +9,7 @@ const payment: PaymentState = {
   rail: 'crypto_deposit',
   providerId: 'eip155:1/0x1:native',
   currency: 'USDC',
+  decimals: 6,
   amountMinor: 1_000n,
   feeMinor: 10n,
   appliedMinor: 0n,

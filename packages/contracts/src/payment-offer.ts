@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from './ids.ts';
-import { toMinor } from './money.ts';
-import { decimalsOf } from './currencies.ts';
+import { decimalsIn, toMinor } from './money.ts';
 import type { OfferedPayment } from './offered-payment.ts';
 import { Payment } from './resources/payment.ts';
 
@@ -20,30 +19,34 @@ export const PaymentOffer = z.object({
 });
 export type PaymentOffer = z.infer<typeof PaymentOffer>;
 
-/** The payment in the form that its order records. */
+/** The payment in the form that its order records, in the minor units of the payment. */
 export const offeredPayment = ({
   payment,
   seen_at,
   confirmed_at,
   sighting = 1,
   block_changes: blockChanges = 0,
-}: PaymentOffer): OfferedPayment => ({
-  paymentId: payment.id,
-  rail: payment.payment_rail,
-  providerId: payment.provider_id,
-  currency: payment.currency,
-  ...(payment.asset && { asset: payment.asset }),
-  ...(payment.asset_label && { assetLabel: payment.asset_label }),
-  ...(payment.credited === false && { credited: false }),
-  amountMinor: String(toMinor(payment.paid_amount, decimalsOf(payment.currency))),
-  feeMinor: String(toMinor(payment.fee_amount, decimalsOf(payment.currency))),
-  txHash: payment.tx_hash,
-  confirmations: payment.confirmations,
-  ...(payment.block && { block: payment.block }),
-  ...(blockChanges > 0 && { blockChanges, blockChangedAt: payment.updated_at }),
-  metadata: payment.metadata,
-  seenAt: seen_at,
-  confirmedAt: confirmed_at,
-  ...(sighting > 1 && { sighting, reinstatedAt: payment.updated_at }),
-  receivedAt: payment.created_at,
-});
+}: PaymentOffer): OfferedPayment => {
+  const decimals = decimalsIn(payment.paid_amount);
+  return {
+    paymentId: payment.id,
+    rail: payment.payment_rail,
+    providerId: payment.provider_id,
+    currency: payment.currency,
+    decimals,
+    ...(payment.asset && { asset: payment.asset }),
+    ...(payment.asset_label && { assetLabel: payment.asset_label }),
+    ...(payment.credited === false && { credited: false }),
+    amountMinor: String(toMinor(payment.paid_amount, decimals)),
+    feeMinor: String(toMinor(payment.fee_amount, decimals)),
+    txHash: payment.tx_hash,
+    confirmations: payment.confirmations,
+    ...(payment.block && { block: payment.block }),
+    ...(blockChanges > 0 && { blockChanges, blockChangedAt: payment.updated_at }),
+    metadata: payment.metadata,
+    seenAt: seen_at,
+    confirmedAt: confirmed_at,
+    ...(sighting > 1 && { sighting, reinstatedAt: payment.updated_at }),
+    receivedAt: payment.created_at,
+  };
+};

@@ -19,8 +19,6 @@ export const PageDeposit = z.object({
   address: z.string(),
   /** Decimals of the asset on its chain. */
   decimals: z.int(),
-  /** Decimals of the currency's minor units. */
-  currency_decimals: z.int(),
   required_confirmations: z.int(),
   /** The smallest amount that can be paid; one minor unit by default. */
   smallest_payable_minor: Minor.optional(),

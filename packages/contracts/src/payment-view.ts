@@ -1,6 +1,6 @@
 import { type Rendered, withoutUndefined } from './carried-fields.ts';
 import { fromMinor } from './money.ts';
-import { decimalsOf, type PaymentCurrency, type PaymentRail } from './currencies.ts';
+import type { PaymentCurrency, PaymentRail } from './currencies.ts';
 import type { Metadata } from './resources/metadata.ts';
 import type { BlockRef, OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
 
@@ -13,6 +13,8 @@ export interface PaymentState {
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;
+  /** Of the minor units of all its amounts. */
+  readonly decimals: number;
   /** CAIP-19 of what arrived, where a chain shows it. */
   readonly asset?: string | undefined;
   /** The name that wallets show for it, where it is not the currency. */
@@ -100,7 +102,7 @@ export const laterOf = (one: string, other: string): string => (one > other ? on
 
 /** The Payment resource. It is the same on its own and inside its order. */
 export const paymentView = (payment: PaymentState): Payment => {
-  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(payment.currency));
+  const amount = (minor: bigint) => fromMinor(minor, payment.decimals);
   const { applied, unapplied } = paymentBreakdown(payment);
   const view: Rendered<Payment, object> = {
     id: payment.paymentId,

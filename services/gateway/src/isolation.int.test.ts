@@ -110,7 +110,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
   },
   'api/payments/payment-queries.ts': {
     listPayments: ofMerchant((db, own) => payments.listPayments(db, own.merchantId, { ...LIST, status: 'applied' })),
-    currenciesOfPayments: ofKey((db, own) => payments.currenciesOfPayments(db, [own.paymentId])),
+    decimalsOfPayments: ofKey((db, own) => payments.decimalsOfPayments(db, [own.paymentId])),
     merchantIdOfPayment: ofKey((db, own) => payments.merchantIdOfPayment(db, own.paymentId)),
     paymentById: ofKey((db, own, given) => payments.paymentById(db, own.merchantId, given.paymentId)),
   },

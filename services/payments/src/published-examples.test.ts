@@ -1,4 +1,4 @@
-import { decimalsOf, type DomainMessage, exampleMessage, fromMinor } from '@cpg/contracts';
+import { type DomainMessage, exampleMessage, fromMinor } from '@cpg/contracts';
 import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
 
 // The examples of messages are in the published documents, and test deliveries of webhooks carry their resources. Both
@@ -41,8 +41,8 @@ const create = (capabilities: object = {}) => {
 
 const report = (more: object = {}, at = SEEN) => {
   both.stopClockAt(at);
-  const { providerId, rail, currency, asset, amountMinor, txHash, block, confirmations, seenAt } = received;
-  const amount = fromMinor(BigInt(amountMinor), decimalsOf(currency));
+  const { providerId, rail, currency, decimals, asset, amountMinor, txHash, block, confirmations, seenAt } = received;
+  const amount = fromMinor(BigInt(amountMinor), decimals);
   const money = { rail, provider_id: providerId, amount, currency, asset, tx_hash: txHash, seen_at: seenAt };
   const body = { order_id: orderId, ...money, block, confirmations, confirmed: false, ...more };
   return succeed(both.payments('POST', '/payments', body));

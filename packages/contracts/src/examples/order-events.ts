@@ -51,6 +51,7 @@ export const ORDER_EXAMPLES: Examples = {
       items: [...ITEMS],
       rails: ['crypto_deposit'],
       currency: 'USDT',
+      decimals: 6,
       capabilities: CAPABILITIES,
       rates: RATES,
       totalMinor: '14030000',

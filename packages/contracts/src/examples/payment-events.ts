@@ -37,6 +37,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       rail: 'crypto_deposit',
       providerId: PROVIDER_ID,
       currency: 'USDT',
+      decimals: 6,
       amountMinor: '14030000',
       feeMinor: '140300',
       feeSchedule: '1',

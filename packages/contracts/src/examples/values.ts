@@ -82,6 +82,7 @@ export const OFFERED: OfferedPayment = {
   rail: 'crypto_deposit',
   providerId: PROVIDER_ID,
   currency: 'USDT',
+  decimals: 6,
   asset: ASSET,
   amountMinor: '14030000',
   feeMinor: '140300',

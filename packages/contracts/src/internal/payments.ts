@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId } from '../ids.ts';
-import { Amount, AmountDto, Minor } from '../money.ts';
+import { Amount, AmountDto, Decimals, Minor } from '../money.ts';
 import { AssignedInstruction } from '../recorded-values.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
@@ -18,8 +18,9 @@ export const InstructionsCall = z.object({
   merchant_id: MerchantId,
   currency: PaymentCurrency,
   rails: z.array(PaymentRail).min(1),
-  /** The total of the order. */
+  /** The total of the order, in minor units with these decimals. */
   amount_minor: Minor,
+  decimals: Decimals,
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 

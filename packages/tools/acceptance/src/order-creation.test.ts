@@ -1,5 +1,5 @@
 import {
-  decimalsOf,
+  decimalsIn,
   type ItemCurrency,
   type MerchantCreateOrderDto,
   PaymentCurrency,
@@ -87,7 +87,7 @@ describe('the total of an order', () => {
 
   const BOTH_RAILS: PaymentRail[] = ['gateway_pay', 'crypto_deposit'];
   const railsFor = (to: PaymentCurrency, cost: string) =>
-    to === 'BTC' && toMinor(cost, decimalsOf(to)) < 1_000n ? BOTH_RAILS.slice(0, 1) : BOTH_RAILS;
+    to === 'BTC' && toMinor(cost, decimalsIn(cost)) < 1_000n ? BOTH_RAILS.slice(0, 1) : BOTH_RAILS;
 
   test.each(matrix)('of 100 %s paid in %s costs %s on each rail that can take it', async (from, to, cost) => {
     const enable_rails = railsFor(to, cost);

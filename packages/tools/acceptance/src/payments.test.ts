@@ -1,4 +1,4 @@
-import { decimalsOf, fromMinor, type Order, PaymentCurrency, PaymentRail, toMinor } from '@cpg/contracts';
+import { decimalsIn, fromMinor, type Order, PaymentCurrency, PaymentRail, toMinor } from '@cpg/contracts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
 import { sharedStack } from './harness/stack-files.ts';
@@ -24,11 +24,12 @@ describe('a payment', () => {
   test.each(everyWay)('in %s by %s settles its order and has the fee of its rail', async (currency, rail) => {
     const order = await create({ items: [item('100', 'USD')], payment_currency: currency });
     const { total_amount } = order;
+    const decimals = decimalsIn(total_amount);
     const paid = await pay(order, total_amount, { currency, payment_rail: rail, txHash: newHash() });
-    expect(paid).toMatchObject({ status: 'paid', remaining_amount: fromMinor(0n, decimalsOf(currency)) });
+    expect(paid).toMatchObject({ status: 'paid', remaining_amount: fromMinor(0n, decimals) });
     const [payment] = paid.payments;
     // 50 or 100 basis points, rounded half to even.
-    const part = toMinor(total_amount, decimalsOf(currency)) * (rail === 'gateway_pay' ? 50n : 100n);
+    const part = toMinor(total_amount, decimals) * (rail === 'gateway_pay' ? 50n : 100n);
     const fee = part / 10_000n + (2n * (part % 10_000n) > 10_000n ? 1n : 0n);
     expect(payment).toMatchObject({
       order_id: order.id,
@@ -38,8 +39,8 @@ describe('a payment', () => {
       currency,
       paid_amount: total_amount,
       applied_amount: total_amount,
-      fee_amount: fromMinor(fee, decimalsOf(currency)),
-      net_amount: fromMinor(toMinor(total_amount, decimalsOf(currency)) - fee, decimalsOf(currency)),
+      fee_amount: fromMinor(fee, decimals),
+      net_amount: fromMinor(toMinor(total_amount, decimals) - fee, decimals),
     });
     expect(await shop.api.payment(payment!.id)).toEqual(payment);
   });

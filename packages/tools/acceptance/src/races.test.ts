@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { decimalsOf, type Order, type Payment, toMinor } from '@cpg/contracts';
+import { decimalsIn, type Order, type Payment, toMinor } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type Answer, refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
@@ -58,8 +58,8 @@ const paid = sumOf((payment) => payment.paid_amount);
 const applied = sumOf((payment) => payment.applied_amount);
 
 function sumOf(amount: (payment: Payment) => string | undefined) {
-  return ({ payments, currency }: Order): bigint =>
-    payments.reduce((sum, payment) => sum + toMinor(amount(payment) ?? '0', decimalsOf(currency)), 0n);
+  return ({ payments, total_amount }: Order): bigint =>
+    payments.reduce((sum, payment) => sum + toMinor(amount(payment) ?? '0', decimalsIn(total_amount)), 0n);
 }
 
 const count = ({ payments }: Order, status: Payment['status'], reason?: Payment['orphan_reason']): number =>

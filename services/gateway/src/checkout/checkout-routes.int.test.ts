@@ -36,7 +36,6 @@ const orderWithPage = async (more: Partial<Order> = {}) => {
     asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     address: ADDRESS,
     decimals: 6,
-    currency_decimals: 6,
     required_confirmations: 12,
   };
   pages.set(reference, { order_id: order.id, merchant_id: merchant.id, deposits: [deposit] });

@@ -14,7 +14,6 @@ const EXAMPLE_DEPOSIT: PageDeposit = {
   asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   decimals: 6,
-  currency_decimals: 6,
   required_confirmations: 12,
 };
 

@@ -1,6 +1,7 @@
 import { type AssetTable, payableStep, requirePayable } from '@cpg/assets';
 import {
   type CreateOrderCall,
+  decimalsOf,
   DEFAULT_EXPIRATION_MINUTES,
   OrderDetails,
   toleranceBpsOf as toBps,
@@ -70,14 +71,15 @@ const recordOrder = async (
     ...details
   } = order;
   const at = now();
-  const identity = { orderId, merchantId, currency, rails };
+  const decimals = decimalsOf(currency);
+  const identity = { orderId, merchantId, currency, decimals, rails };
   const toleranceBps = percent === undefined ? await toleranceBpsOf(merchantId) : toBps(percent);
   const expiresAt = plusMinutes(at, expirationMinutes);
   // Without renewal the rates stay locked until the deadline: nothing else could end them.
   const renews = capabilities.expiration_auto_renewal;
   const ratesExpireAt = renews ? earlierOf(expiresAt, plusMinutes(at, rateLockMaxMinutes)) : expiresAt;
   const stepMinor = payableStep(assets, currency);
-  const lock = { now: at, expiresAt: ratesExpireAt, stepMinor };
+  const lock = { now: at, expiresAt: ratesExpireAt, decimals, stepMinor };
   const quoted = await quoteItems(market, items, currency, lock);
   if (rails.includes('crypto_deposit')) requirePayable(assets, currency, quoted.pricedMinor);
   const payables = await payablesOf({ ...identity, totalMinor: quoted.pricedMinor }, context);

@@ -13,7 +13,10 @@ export interface Payables {
   readonly putBack: () => void;
 }
 
-export type PayableOrder = Pick<ExistingOrder, 'orderId' | 'merchantId' | 'currency' | 'rails' | 'totalMinor'>;
+export type PayableOrder = Pick<
+  ExistingOrder,
+  'orderId' | 'merchantId' | 'currency' | 'decimals' | 'rails' | 'totalMinor'
+>;
 
 /** The payables of a new order. Undefined while a provider does not answer in time. */
 export type FindPayables = (order: PayableOrder, context: CallContext) => Promise<Payables | undefined>;
@@ -34,10 +37,17 @@ export const findPayables =
   async (order, context) => {
     const taken = stock?.take(order);
     if (taken) return taken;
-    const { orderId, merchantId, currency, rails, totalMinor } = order;
+    const { orderId, merchantId, currency, decimals, rails, totalMinor } = order;
     const sentAtMs = nowMs();
     const answer = await payments.instructions(
-      { order_id: orderId, merchant_id: merchantId, currency, rails: [...rails], amount_minor: String(totalMinor) },
+      {
+        order_id: orderId,
+        merchant_id: merchantId,
+        currency,
+        rails: [...rails],
+        amount_minor: String(totalMinor),
+        decimals,
+      },
       context,
     );
     if (!answer) return undefined;

@@ -57,6 +57,7 @@ const renewal = async (
 ): Promise<OrderCommand> => {
   const at = now();
   const ratesExpireAt = earlierOf(deadlineAfterRenewal(order, at), plusMinutes(at, rateLockMaxMinutes));
-  const lock = { now: at, expiresAt: ratesExpireAt, stepMinor: payableStep(assets, order.currency) };
-  return { type: 'RenewOrder', ...(await quoteItems(rates, order.items, order.currency, lock)), ratesExpireAt, at };
+  const { items, currency, decimals } = order;
+  const lock = { now: at, expiresAt: ratesExpireAt, decimals, stepMinor: payableStep(assets, currency) };
+  return { type: 'RenewOrder', ...(await quoteItems(rates, items, currency, lock)), ratesExpireAt, at };
 };

@@ -17,6 +17,8 @@ export type CreateOrder = OrderDetails & {
   readonly items: Item[];
   readonly rails: PaymentRail[];
   readonly currency: PaymentCurrency;
+  /** Of the minor units of the order. */
+  readonly decimals: number;
   readonly capabilities: Capabilities;
   readonly rates: Rates;
   readonly totalMinor: bigint;

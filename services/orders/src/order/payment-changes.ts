@@ -17,7 +17,8 @@ export const withReceived = (
   order: ExistingOrder,
   { payment, confirmed }: EventData<'OrderPaymentReceived'>,
 ): ExistingOrder => {
-  const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
+  const { paymentId, rail, providerId, currency, decimals, txHash, confirmations, metadata, seenAt, receivedAt } =
+    payment;
   const { asset, assetLabel, credited } = payment;
   const { sighting, block, blockChanges, reinstatedAt = receivedAt, blockChangedAt = reinstatedAt } = payment;
   const confirmedAt = confirmed ? (payment.confirmedAt ?? reinstatedAt) : undefined;
@@ -28,6 +29,7 @@ export const withReceived = (
     rail,
     providerId,
     currency,
+    decimals,
     ...(asset !== undefined && { asset }),
     ...(assetLabel !== undefined && { assetLabel }),
     ...(credited !== undefined && { credited }),

@@ -1,5 +1,4 @@
 import {
-  decimalsOf,
   add,
   type AppError,
   type Decimal,
@@ -12,7 +11,6 @@ import {
   maxMinor,
   multiply,
   parseDecimal,
-  type PaymentCurrency,
   type Rates,
   toMinorRoundedUp,
   ZERO,
@@ -23,18 +21,17 @@ export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
   ...new Set(items.flatMap((item) => [item.currency, ...(item.modifiers ?? []).map((modifier) => modifier.currency)])),
 ];
 
-/** The price of an order in minor units of its payment currency: the exact sum of all lines (`quantity * unit_price`;
+/** The price of an order in minor units with `decimals` of its payment currency: the exact sum of all lines (`quantity * unit_price`;
  *  the quantity of a modifier is its own), converted with the locked rates and rounded up once, to a multiple of
  *  `stepMinor`. Throws
  *  `invalid_request` for a total of zero, and for a total with more than 18 digits before the point. `rates` must have
  *  a rate for every currency of the items. */
-export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency, stepMinor = 1n): bigint => {
+export const price = (items: readonly Item[], rates: Rates, decimals: number, stepMinor = 1n): bigint => {
   const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
   const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
-  const minor = roundedUp(toMinorRoundedUp(total, decimalsOf(currency)), stepMinor);
+  const minor = roundedUp(toMinorRoundedUp(total, decimals), stepMinor);
   if (minor === 0n) throw refused('the total of the order must be positive');
-  if (minor > maxMinor(decimalsOf(currency)))
-    throw refused('the total of the order has more than 18 digits before the point');
+  if (minor > maxMinor(decimals)) throw refused('the total of the order has more than 18 digits before the point');
   return minor;
 };
 

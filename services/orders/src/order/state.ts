@@ -21,6 +21,8 @@ interface OrderFacts extends Readonly<OrderDetails> {
   readonly items: readonly Item[];
   readonly rails: readonly PaymentRail[];
   readonly currency: PaymentCurrency;
+  /** Of the minor units of all its amounts. */
+  readonly decimals: number;
   readonly capabilities: Capabilities;
   readonly rates: Rates;
   /** The amount due. A renewal sets it to the applied sum plus the new price of the part that is not covered yet. If a
@@ -144,9 +146,11 @@ export const sightingsOf = (
 };
 
 /** Whether the money is of the order's currency, and no token that does not count as it. A token that the order itself
- *  shows counts, whatever became of it in the asset table. */
-export const isOfItsCurrency = (order: ExistingOrder, { currency, credited, asset }: PaymentState): boolean =>
+ *  shows counts, whatever became of it in the asset table. Money with other decimals never counts: its minor
+ *  units cannot be added to those of the order. */
+export const isOfItsCurrency = (order: ExistingOrder, { currency, decimals, credited, asset }: PaymentState): boolean =>
   currency === order.currency &&
+  decimals === order.decimals &&
   (credited !== false || depositsOfOrder(order).some((deposit) => deposit.asset === asset));
 
 /** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */

@@ -1,6 +1,7 @@
 import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
 import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { orderView } from './view.ts';
 
 const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
 const [ETHEREUM, SEPOLIA] = ['eip155:1', 'eip155:11155111'];
@@ -19,6 +20,25 @@ const onChain = (
 
 const orphans = (...commands: OrderCommand[]) =>
   existing(after(...commands)).payments.map(({ status, orphanReason }) => orphanReason ?? status);
+
+describe('money of the currency with other decimals than the order', () => {
+  const inCaz = createOrder({ currency: 'CAZ', decimals: 18, totalMinor: 10n ** 19n });
+  const other = offer(1, 10_000_000n, { currency: 'CAZ', decimals: 6 });
+
+  test('is an orphan that shows its own amount, and is added up with nothing', () => {
+    const order = existing(after(inCaz, other));
+    expect(order.payments).toMatchObject([{ status: 'orphan', orphanReason: 'wrong_currency' }]);
+    const { payments, ...view } = orderView(order);
+    expect(payments).toMatchObject([{ paid_amount: '10.000000' }]);
+    expect(view).toMatchObject({ status: 'awaiting_payment', remaining_amount: '10.000000000000000000' });
+    expect(view.due_back_amount).toBeUndefined();
+  });
+
+  test('is not captured', () => {
+    const held = createOrder({ ...inCaz, allow: { partial_payments: false } });
+    expect(statuses(after(held, other, capture))).toEqual(['orphan']);
+  });
+});
 
 describe('money from before the addresses of the order', () => {
   test.each([

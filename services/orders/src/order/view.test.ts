@@ -64,6 +64,18 @@ test('the same order is rendered once', () => {
   expect(orderView(order)).toBe(orderView(order));
 });
 
+test('shows amounts with the decimals that the order recorded, whatever the configuration is', () => {
+  const caz: AssignedInstruction = { ...deposit, currency: 'CAZ', currencyDecimals: 2, smallestPayableMinor: '150' };
+  const order = createOrder({ currency: 'CAZ', decimals: 2, totalMinor: 1_000n, instructions: [caz] });
+  const paid = offer(1, 400n, { currency: 'CAZ', decimals: 2, providerId: 'eip155:56/0x1:0' });
+  expect(orderView(existing(after(order, paid)))).toMatchObject({
+    total_amount: '10.00',
+    remaining_amount: '6.00',
+    deposit_instructions: [{ amount: '6.00', amount_units: '6000000000000000000', smallest_payable_amount: '1.50' }],
+    payments: [{ paid_amount: '4.00', applied_amount: '4.00' }],
+  });
+});
+
 const create = createOrder({ instructions: [instruction, deposit] });
 const holding = createOrder({ instructions: [instruction, deposit], allow: { partial_payments: false } });
 const wrongNetwork = { providerId: 'eip155:1/0xabc:0', confirmed: false };

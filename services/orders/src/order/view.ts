@@ -1,6 +1,5 @@
 import { paymentUri } from '@cpg/assets';
 import {
-  decimalsOf,
   type AssignedInstruction,
   type DepositInstruction,
   fromMinor,
@@ -52,10 +51,10 @@ const viewOf = (order: ExistingOrder): OrderResource => {
     payments: order.payments.map(paymentView),
     status: order.status,
     status_reason: order.statusReason,
-    total_amount: fromMinor(order.totalMinor, decimalsOf(order.currency)),
-    remaining_amount: fromMinor(remainingMinor(order), decimalsOf(order.currency)),
-    shortfall_amount: shortfall > 0n ? fromMinor(shortfall, decimalsOf(order.currency)) : undefined,
-    due_back_amount: dueBack > 0n ? fromMinor(dueBack, decimalsOf(order.currency)) : undefined,
+    total_amount: fromMinor(order.totalMinor, order.decimals),
+    remaining_amount: fromMinor(remainingMinor(order), order.decimals),
+    shortfall_amount: shortfall > 0n ? fromMinor(shortfall, order.decimals) : undefined,
+    due_back_amount: dueBack > 0n ? fromMinor(dueBack, order.decimals) : undefined,
     underpayment_tolerance_percent: order.toleranceBps > 0 ? order.toleranceBps / 100 : undefined,
     currency: order.currency,
     rates: order.rates,
@@ -71,7 +70,7 @@ const viewOf = (order: ExistingOrder): OrderResource => {
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
   const missing = missingMinor(order);
-  const amount = fromMinor(missing, decimalsOf(order.currency));
+  const amount = fromMinor(missing, order.decimals);
   const expires_at = dueAt(order);
   if (instruction.rail === 'gateway_pay') {
     const { rail, currency, provider, paymentReference: payment_reference, paymentUrl, qrContent } = instruction;
@@ -88,7 +87,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   }
   const { rail, currency, network, chainId: chain_id, asset, assetLabel, address, decimals } = instruction;
   const { smallestPayableMinor } = instruction;
-  const units = toUnits(missing, { scale: instruction.currencyDecimals, decimals });
+  const units = toUnits(missing, { scale: order.decimals, decimals });
   return {
     rail,
     currency,
@@ -103,7 +102,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
     ...(smallestPayableMinor && {
-      smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), decimalsOf(currency)),
+      smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), order.decimals),
     }),
     expires_at,
   };

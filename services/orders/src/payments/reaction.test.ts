@@ -13,6 +13,7 @@ const received = (orderId: string): PaymentMessage => {
     rail: 'gateway_pay',
     providerId: 'acme:1',
     currency: 'USDC',
+    decimals: 6,
     amountMinor: 1n,
     feeMinor: 0n,
     appliedMinor: 0n,

@@ -15,16 +15,16 @@ export interface RateProvider {
 }
 
 /** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in multiples of `stepMinor`
- *  minor units of `currency`. Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero
+ *  minor units with `decimals` of `currency`. Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero
  *  or one that is too large. */
 export const quoteItems = async (
   provider: RateProvider,
   items: readonly Item[],
   currency: PaymentCurrency,
-  { stepMinor, ...validity }: { now: Date; expiresAt: string; stepMinor: bigint },
+  { decimals, stepMinor, ...validity }: { now: Date; expiresAt: string; decimals: number; stepMinor: bigint },
 ): Promise<{ rates: Rates; pricedMinor: bigint }> => {
   const rates = await lockRates(provider, currenciesOf(items), currency, validity);
-  return { rates, pricedMinor: price(items, rates, currency, stepMinor) };
+  return { rates, pricedMinor: price(items, rates, decimals, stepMinor) };
 };
 
 /** The rates of an order, locked until `expiresAt`. A currency equal to the payment currency has rate "1". */

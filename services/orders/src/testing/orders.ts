@@ -1,4 +1,4 @@
-import { decimalsOf, fromMinor, type OfferedPayment, type OfferPaymentCall, type OrderEvent } from '@cpg/contracts';
+import { fromMinor, type OfferedPayment, type OfferPaymentCall, type OrderEvent } from '@cpg/contracts';
 import type { CreateOrder, OrderCommand } from '../order/command.ts';
 
 export const NOON = new Date('2026-01-31T12:00:00.000Z');
@@ -56,6 +56,7 @@ export const createOrder = (
     items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USDC' }],
     rails: ['gateway_pay'],
     currency: 'USDC',
+    decimals: 6,
     capabilities: { ...capabilities, ...allow },
     rates: { USDC: { rate: '1', source: 'identity', quoted_at: NOON.toISOString(), expires_at: DUE } },
     totalMinor: 10_000_000n,
@@ -88,6 +89,7 @@ export const payment = (n: number, amountMinor: bigint, changes: Partial<Offered
   rail: 'gateway_pay',
   providerId: `tx-${n}`,
   currency: 'USDC',
+  decimals: 6,
   amountMinor: String(amountMinor),
   feeMinor: '0',
   seenAt: NOON.toISOString(),
@@ -97,7 +99,7 @@ export const payment = (n: number, amountMinor: bigint, changes: Partial<Offered
 
 /** The call by which payments offers that payment to its order. */
 export const offerCall = (payment: OfferedPayment, confirmed: boolean): OfferPaymentCall => {
-  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(payment.currency));
+  const amount = (minor: bigint) => fromMinor(minor, payment.decimals);
   return {
     payment: {
       id: payment.paymentId,

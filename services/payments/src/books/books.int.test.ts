@@ -39,6 +39,7 @@ const receive = (orderId: string, paymentId = paymentIdOf('gateway_pay', orderId
   rail: 'gateway_pay' as const,
   providerId: orderId,
   currency: 'USDC' as const,
+  decimals: 6,
   amountMinor: AMOUNT,
   feeMinor: 0n,
   feeSchedule: 'test',

@@ -14,7 +14,7 @@ const recordedOf = <E extends DomainEvent>(events: readonly E[]): Recorded<E>[] 
     return { stream: 'x', revision, id: `evt_${revision}`, event, metadata };
   });
 
-const created = { type: 'OrderCreated', data: { orderId: ORDER, currency: 'USDC', at: AT } } as OrderEvent;
+const created = { type: 'OrderCreated', data: { orderId: ORDER, currency: 'USDC', decimals: 6, at: AT } } as OrderEvent;
 const offered = (changes: object = {}): OrderEvent => ({
   type: 'OrderPaymentReceived',
   data: {
@@ -23,6 +23,7 @@ const offered = (changes: object = {}): OrderEvent => ({
       rail: 'gateway_pay',
       providerId: 'tx-1',
       currency: 'USDC',
+      decimals: 6,
       amountMinor: '12',
       feeMinor: '0',
       seenAt: AT,
@@ -72,6 +73,7 @@ const received = (changes: object = {}): PaymentEvent => ({
     rail: 'gateway_pay',
     providerId: 'tx-1',
     currency: 'USDC',
+    decimals: 6,
     amountMinor: '12',
     feeMinor: '0',
     feeSchedule: '1',
@@ -212,6 +214,20 @@ test.each<[string, OrderEvent[] | null, PaymentEvent[] | null, string, string]>(
     [received({ currency: 'USDT' }), applied('10', '2')],
     'currency',
     `${ofPayment}, event 0: currency is USDT, but USDC by ${ofOrder}, event 1`,
+  ],
+  [
+    'other decimals',
+    ORDER_EVENTS,
+    [received({ decimals: 18 }), applied('10', '2')],
+    'currency',
+    `${ofPayment}, event 0: decimals is 18, but 6 by ${ofOrder}, event 1`,
+  ],
+  [
+    'money of other decimals than those of the order',
+    [created, offered({ decimals: 18 }), orderApplied('10', '2')],
+    [received({ decimals: 18 }), applied('10', '2')],
+    'currency',
+    `${ofPayment}, event 0: decimals is 18, but 6 by ${ofOrder}, event 2`,
   ],
   [
     'money of another currency than that of the order',

@@ -15,6 +15,7 @@ import { evolve, exists, type Payment } from '../payment/state.ts';
 const FIELDS = [
   'orderId',
   'currency',
+  'decimals',
   'status',
   'amountMinor',
   'appliedMinor',
@@ -66,6 +67,7 @@ export interface Difference {
 const KINDS: Readonly<Record<Field, DifferenceKind>> = {
   orderId: 'order',
   currency: 'currency',
+  decimals: 'currency',
   status: 'status',
   amountMinor: 'amount',
   appliedMinor: 'amount',
@@ -124,7 +126,11 @@ const causesOf = (differing: readonly Field[]): Field[] => {
 
 type Money = Pick<PaymentState, 'status' | 'amountMinor' | 'appliedMinor' | 'unappliedMinor' | 'refundedMinor'> & {
   readonly currency: PaymentCurrency | null;
+  readonly decimals: number | null;
 };
+
+/** What an order takes money of. */
+type Unit = Pick<Money, 'currency' | 'decimals'>;
 
 const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
 
@@ -135,11 +141,11 @@ export const orderBookOf = (orderId: string, recorded: readonly Recorded<OrderEv
   const none = { orderId, entries: new Map() };
   if (recorded === null) return { ...none, state: 'deleted' };
   const held = new Map<string, Money>();
-  let currency: PaymentCurrency | null = null;
+  let unit: Unit = { currency: null, decimals: null };
   for (const { event, revision } of recorded) {
     if (event.type === 'OrderDeleted') return { ...none, state: 'deleted' };
-    if (event.type === 'OrderCreated') currency = event.data.currency;
-    for (const [paymentId, money] of moneyChangedBy(event, held, currency)) {
+    if (event.type === 'OrderCreated') unit = event.data;
+    for (const [paymentId, money] of moneyChangedBy(event, held, unit)) {
       held.set(paymentId, money);
       entries.set(paymentId, nextEntry(entries.get(paymentId), { ...money, orderId }, revision));
     }
@@ -151,7 +157,7 @@ export const orderBookOf = (orderId: string, recorded: readonly Recorded<OrderEv
 const moneyChangedBy = (
   event: OrderEvent,
   held: ReadonlyMap<string, Money>,
-  currency: PaymentCurrency | null,
+  { currency, decimals }: Unit,
 ): [paymentId: string, money: Money][] => {
   const change = (paymentIds: readonly string[], changed: (money: Money) => Money): [string, Money][] =>
     paymentIds.flatMap((paymentId) => {
@@ -164,7 +170,8 @@ const moneyChangedBy = (
     case 'OrderPaymentReceived': {
       const { paymentId, amountMinor, ...payment } = event.data.payment;
       const received = { status: 'received' as const, amountMinor: BigInt(amountMinor), refundedMinor: 0n };
-      return [[paymentId, { ...received, currency: payment.currency, ...NOTHING_APPLIED }]];
+      const { currency, decimals } = payment;
+      return [[paymentId, { ...received, currency, decimals, ...NOTHING_APPLIED }]];
     }
     case 'OrderPaymentsApplied':
       return event.data.allocations.map((allocation) => {
@@ -172,7 +179,7 @@ const moneyChangedBy = (
         const [appliedMinor, unappliedMinor] = [BigInt(allocation.appliedMinor), BigInt(allocation.unappliedMinor)];
         const money = held.get(paymentId) ?? { amountMinor: appliedMinor + unappliedMinor, refundedMinor: 0n };
         // An order takes money of its own currency alone.
-        return [paymentId, { ...money, currency, status: 'applied', appliedMinor, unappliedMinor }];
+        return [paymentId, { ...money, currency, decimals, status: 'applied', appliedMinor, unappliedMinor }];
       });
     case 'OrderPaymentsOrphaned':
       return without(event.data.paymentIds, 'orphan');
@@ -236,6 +243,7 @@ const nextEntry = (
   const values: Record<Field, string> = {
     orderId: money.orderId,
     currency: String(money.currency),
+    decimals: String(money.decimals),
     status: money.status,
     amountMinor: String(money.amountMinor),
     appliedMinor: String(applied + excess),

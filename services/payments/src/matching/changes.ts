@@ -2,7 +2,6 @@ import {
   AppError,
   type ConfirmationCall,
   type FailureCall,
-  decimalsOf,
   parsePositiveAmount,
   paymentView,
   type RefundCall,
@@ -71,10 +70,9 @@ export const paymentChanges = ({
     fail: (paymentId, { failure_reason: failureReason }, context, options) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
-      const { merchantId, currency } = await commands.find(paymentId);
+      const { merchantId, currency, decimals } = await commands.find(paymentId);
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
-      const amountMinor =
-        amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimalsOf(currency));
+      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },

@@ -56,9 +56,10 @@ export const registerPayments = ({
     options: Pick<HandleOptions, 'beforeAppend'>,
   ): Promise<ExistingPayment> => {
     const { address, currency, confirmed, metadata } = call;
-    const amountMinor = parsePositiveAmount(call, decimalsOf(currency));
+    const decimals = decimalsOf(currency);
+    const amountMinor = parsePositiveAmount(call, decimals);
     const { orderId, merchantId, rail } = await ownerOf(call);
-    const terms = { merchantId, rail, currency, amountMinor };
+    const terms = { merchantId, rail, currency, decimals, amountMinor };
     const at = now();
     const seenAt = call.seen_at === undefined ? at : new Date(call.seen_at);
     // By the rail that reports it, which is the same for each report; the address says which rail is paid.

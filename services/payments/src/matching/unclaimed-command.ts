@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Network } from '@cpg/assets';
 import {
-  decimalsOf,
   AppError,
   chainOf,
   derivedId,
@@ -158,9 +157,9 @@ const resolve = async (
     streamOf: paymentStreamOf,
   });
   const { state, events } = await handler.handle(paymentId, resolution, newContext('service:admin'));
-  const { amountMinor, currency } = state as ExistingPayment;
+  const { amountMinor, currency, decimals } = state as ExistingPayment;
   const was = events.length > 0 ? 'was' : 'was already';
-  print(`${paymentId}: ${fromMinor(amountMinor, decimalsOf(currency))} ${currency} ${was} ${doneBy(resolution)}`);
+  print(`${paymentId}: ${fromMinor(amountMinor, decimals)} ${currency} ${was} ${doneBy(resolution)}`);
   return 0;
 };
 

@@ -154,6 +154,7 @@ describe('money that is seen again after its payment was deleted with its order'
     rail: 'gateway_pay' as const,
     providerId: provider_id,
     currency: 'USDC' as const,
+    decimals: 6,
     amountMinor: 10_000_000n,
     feeMinor: 0n,
     feeSchedule: '1',

@@ -11,6 +11,8 @@ export type ReceivePayment = {
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;
+  /** Of the minor units of the payment. */
+  readonly decimals: number;
   /** CAIP-19 of what arrived, where a chain shows it. */
   readonly asset?: string | undefined;
   readonly assetLabel?: string | undefined;

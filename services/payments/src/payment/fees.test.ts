@@ -12,10 +12,10 @@ const scheduleOf = (rule: FeeRule): FeeSchedule => ({
   merchants: {},
 });
 const feeFor = (amountMinor: bigint, rule: FeeRule) =>
-  feeOf(scheduleOf(rule), { merchantId: MERCHANT, rail: 'gateway_pay', currency: 'USDC', amountMinor });
+  feeOf(scheduleOf(rule), { merchantId: MERCHANT, rail: 'gateway_pay', currency: 'USDC', decimals: 6, amountMinor });
 
 test('the default fee is 50 basis points for gateway_pay and 100 for deposits', () => {
-  const payment = { merchantId: MERCHANT, currency: 'USDC', amountMinor: 100_000_000n } as const;
+  const payment = { merchantId: MERCHANT, currency: 'USDC', decimals: 6, amountMinor: 100_000_000n } as const;
   expect(feeOf(shipped, { ...payment, rail: 'gateway_pay' })).toBe(500_000n);
   expect(feeOf(shipped, { ...payment, rail: 'crypto_deposit' })).toBe(1_000_000n);
 });
@@ -46,7 +46,7 @@ test('applies special terms of a merchant on the rails they name', () => {
     version: '2',
     merchants: { [MERCHANT]: { gateway_pay: { percent_bps: 0 } } },
   });
-  const payment = { merchantId: MERCHANT, currency: 'USDC', amountMinor: 10_000n } as const;
+  const payment = { merchantId: MERCHANT, currency: 'USDC', decimals: 6, amountMinor: 10_000n } as const;
   expect(feeOf(schedule, { ...payment, rail: 'gateway_pay' })).toBe(0n);
   expect(feeOf(schedule, { ...payment, rail: 'crypto_deposit' })).toBe(100n);
 });

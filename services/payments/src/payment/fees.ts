@@ -46,16 +46,21 @@ export interface Charged {
   readonly merchantId: string;
   readonly rail: PaymentRail;
   readonly currency: PaymentCurrency;
+  /** Of the minor units of the payment. */
+  readonly decimals: number;
   readonly amountMinor: bigint;
 }
 
 /** The fee of a payment in minor units of its currency. The percentage is rounded half-even; the fee never exceeds the
  *  payment. */
-export const feeOf = (schedule: FeeSchedule, { merchantId, rail, currency, amountMinor }: Charged): bigint => {
+export const feeOf = (
+  schedule: FeeSchedule,
+  { merchantId, rail, currency, decimals, amountMinor }: Charged,
+): bigint => {
   const rule = schedule.merchants[merchantId]?.[rail] ?? schedule.rails[rail];
   const minor = (amounts: FeeRule['fixed']) => {
     const amount = amounts?.[currency];
-    return amount === undefined ? undefined : toMinor(amount, decimalsOf(currency));
+    return amount === undefined ? undefined : toMinor(amount, decimals);
   };
   const percentage = divideHalfEven(amountMinor * BigInt(rule.percent_bps), 10_000n);
   const atLeast = larger(percentage + (minor(rule.fixed) ?? 0n), minor(rule.min) ?? 0n);

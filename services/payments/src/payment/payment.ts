@@ -1,4 +1,4 @@
-import { decimalsOf, AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
+import { AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
 import { type Decider, fold } from '@cpg/event-sourcing/decider';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
@@ -92,17 +92,22 @@ const seen = ({ seenAt, sighting, blockChanges }: ExistingPayment) => ({
 });
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
-  const { orderId, reportedOrderId = orderId, address, currency, amountMinor } = payment;
+  const { orderId, reportedOrderId = orderId, address, currency, decimals, amountMinor } = payment;
   // The address may have been assigned to an order since: earlier payments to it keep their original order id.
   const sameAddress = address !== undefined && command.address === address;
   return [
     ...(sameAddress || [orderId, reportedOrderId].includes(command.orderId) ? [] : [`order (${reportedOrderId})`]),
     ...(command.currency === currency ? [] : [`currency (${currency})`]),
-    ...(command.amountMinor === amountMinor || command.currency !== currency
+    ...(isSameAmount(command, payment) || command.currency !== currency
       ? []
-      : [`amount (${fromMinor(amountMinor, decimalsOf(currency))})`]),
+      : [`amount (${fromMinor(amountMinor, decimals)})`]),
   ];
 };
+
+type Amount = Pick<ExistingPayment, 'amountMinor' | 'decimals'>;
+
+const isSameAmount = (one: Amount, other: Amount): boolean =>
+  one.amountMinor * 10n ** BigInt(other.decimals) === other.amountMinor * 10n ** BigInt(one.decimals);
 
 /** Records a change of block. A payment that may still apply needs its confirmations again in the new block.
  *  A report without block and confirmations, as from a sandbox, says nothing about blocks. */

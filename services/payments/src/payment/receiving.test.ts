@@ -91,6 +91,25 @@ describe('ReceivePayment', () => {
         },
       });
   });
+  test('takes the same amount in other decimals for the same payment', () =>
+    given(paymentReceived())
+      .when(receivePayment({ decimals: 10, amountMinor: 1_000_000n }))
+      .thenNothing());
+  test('refuses the same minor units in other decimals, and names the recorded amount', () => {
+    const decide = () => paymentDecider.decide(receivePayment({ decimals: 10 }), stateOf([paymentReceived()]));
+    expect(decide).toThrow(/another amount \(0\.00010000\)/);
+  });
+  test('is shown, and refunded, in the decimals that it recorded, whatever the configuration is', () => {
+    const caz = paymentReceived({ currency: 'CAZ', decimals: 2, amountMinor: 1_000n, feeMinor: 10n });
+    const orphaned = past(caz, recordOutcome({ status: 'orphan', orphanReason: 'late', at: CHANGED_AT }));
+    const refund = (amountMinor: bigint) => paymentDecider.decide(refundPayment(amountMinor), stateOf(orphaned));
+    expect(paymentView(stateOf([...orphaned, ...refund(400n)]))).toMatchObject({
+      paid_amount: '10.00',
+      fee_amount: '0.10',
+      refunded_amount: '4.00',
+    });
+    expect(() => refund(1_001n)).toThrow('only 10.00 CAZ of the payment can still be refunded');
+  });
   test('lists the differences in the refusal', () => {
     const decide = () =>
       paymentDecider.decide(

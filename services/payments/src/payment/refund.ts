@@ -1,4 +1,4 @@
-import { decimalsOf, AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
+import { AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
 import type { RefundPayment } from './command.ts';
 import { type ExistingPayment, refundableMinor } from './state.ts';
 
@@ -31,7 +31,7 @@ export const refund = (
   if (amount > left)
     throw new AppError(
       'refund_too_large',
-      `only ${fromMinor(left, decimalsOf(payment.currency))} ${payment.currency} of the payment can still be refunded`,
+      `only ${fromMinor(left, payment.decimals)} ${payment.currency} of the payment can still be refunded`,
     );
   return [
     {

@@ -93,12 +93,13 @@ export const instructionsFrom =
     currency,
     rails: enabled,
     amount_minor: amountMinor,
+    decimals,
   }: InstructionsCall): Promise<Instructions> => {
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
     if (faults.length > 0) throw invalidRequest(faults);
-    const order = { orderId, merchantId, currency, amountMinor: BigInt(amountMinor) };
+    const order = { orderId, merchantId, currency, amountMinor: BigInt(amountMinor), decimals };
     for (const name of enabled) await rails[name].requirePayable(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
     return { instructions: assigned.flat() };

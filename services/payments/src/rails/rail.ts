@@ -4,8 +4,9 @@ export interface OrderToPay {
   readonly orderId: string;
   readonly merchantId: string;
   readonly currency: PaymentCurrency;
-  /** Its total in minor units. */
+  /** Its total in minor units, and their decimals. */
   readonly amountMinor: bigint;
+  readonly decimals: number;
 }
 
 /** An amount to pay; without one, any amount. */

@@ -87,7 +87,8 @@ test('offers only the networks that are available and can take the amount, and r
   const table = { networks: [usdc!.network, base], assets: [dear, cheap] };
   const assign = rails.startProcess(depositNetworksOf(table));
   const networksFor = async (amount_minor: string) => {
-    const call = { order_id: newId('order'), merchant_id: newId('merchant'), currency: 'USDC' as const, amount_minor };
+    const money = { currency: 'USDC' as const, amount_minor, decimals: 6 };
+    const call = { order_id: newId('order'), merchant_id: newId('merchant'), ...money };
     const { instructions } = await assign({ ...call, rails: ['crypto_deposit'] });
     return instructions.map((instruction) => instruction.rail === 'crypto_deposit' && instruction.network);
   };

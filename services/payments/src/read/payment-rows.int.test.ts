@@ -79,6 +79,7 @@ describe('the read model', () => {
       rail: 'gateway_pay',
       providerId: orderId,
       currency: 'USDC',
+      decimals: 6,
       amountMinor: 10n,
       feeMinor: 0n,
       feeSchedule: 'test',

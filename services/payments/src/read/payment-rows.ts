@@ -1,4 +1,4 @@
-import { decimalsOf, fromMinor, paymentView, type Refund } from '@cpg/contracts';
+import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -76,13 +76,13 @@ export const paymentWriter = (pool: Pool) => {
   return (projected: ProjectedPayment): Promise<void> => write({ id: projected.payment.paymentId, ...projected });
 };
 
-const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency }: ExistingPayment): Refund[] =>
+const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency, decimals }: ExistingPayment): Refund[] =>
   refunds.map(({ refundId, amountMinor, reason, at }) => ({
     id: refundId,
     merchant_id: merchantId,
     payment_id: paymentId,
     order_id: orderId,
-    amount: fromMinor(amountMinor, decimalsOf(currency)),
+    amount: fromMinor(amountMinor, decimals),
     currency,
     ...(reason !== undefined && { reason }),
     created_at: at,

@@ -1,11 +1,4 @@
-import {
-  decimalsOf,
-  fromMinor,
-  type OfferedPayment,
-  type Order,
-  type Payment,
-  type PaymentOutcome,
-} from '@cpg/contracts';
+import { fromMinor, type OfferedPayment, type Order, type Payment, type PaymentOutcome } from '@cpg/contracts';
 
 /** The decision on a payment that is offered for the first time. */
 export type Decide = (payment: OfferedPayment, confirmed: boolean) => PaymentOutcome;
@@ -45,7 +38,7 @@ const paymentView = (
   outcome: PaymentOutcome,
   order: { id: string; merchantId: string },
 ): Payment => {
-  const amount = (minor: string) => fromMinor(BigInt(minor), decimalsOf(payment.currency));
+  const amount = (minor: string) => fromMinor(BigInt(minor), payment.decimals);
   return {
     id: payment.paymentId,
     merchant_id: order.merchantId,

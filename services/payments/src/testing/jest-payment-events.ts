@@ -24,6 +24,7 @@ export const receivePayment = (overrides: Partial<ReceivePayment> = {}): Receive
   rail: 'crypto_deposit',
   providerId: 'bip122:000000000933ea01ad0ee984209779ba/f00d:0',
   currency: 'BTC',
+  decimals: 8,
   amountMinor: 10_000n,
   feeMinor: 100n,
   feeSchedule: '2026-01-01',

@@ -135,7 +135,8 @@ export const instructionsOf = async (
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
   { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', decimalsOf(currency))) } = {},
 ) => {
-  const call = { order_id: orderId, merchant_id: merchantId, currency, rails, amount_minor: amountMinor };
+  const money = { currency, amount_minor: amountMinor, decimals: decimalsOf(currency) };
+  const call = { order_id: orderId, merchant_id: merchantId, rails, ...money };
   return (await assign(call)).instructions;
 };
 

@@ -20,6 +20,7 @@ const receive = (changes: Partial<ReceivePayment> = {}): Omit<ReceivePayment, 'p
   rail: 'crypto_deposit',
   providerId: 'eip155:1/0x07:0',
   currency: 'USDC',
+  decimals: 6,
   asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
   assetLabel: 'USDC.e',
   amountMinor: 10_000_000n,

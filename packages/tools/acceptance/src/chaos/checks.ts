@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decimalsOf, type DomainMessage, fromMinor, Order, Payment, toMinor, webhookEventsOf } from '@cpg/contracts';
+import { decimalsIn, type DomainMessage, fromMinor, Order, Payment, toMinor, webhookEventsOf } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Api } from '../harness/api.ts';
 import type { KafkaLog } from '../harness/kafka-log.ts';
@@ -188,7 +188,7 @@ const faultsOfLists = (
       faults.push(`${payment.id} differs from its order: ${JSON.stringify([payment, own.get(payment.id)])}`);
     const unaccounted = unaccountedMinor(payment);
     if (unaccounted !== 0n)
-      faults.push(`${fromMinor(unaccounted, decimalsOf(payment.currency))} of ${payment.id} are unaccounted for`);
+      faults.push(`${fromMinor(unaccounted, decimalsIn(payment.paid_amount))} of ${payment.id} are unaccounted for`);
   }
   if (payments.length !== own.size) faults.push(`${payments.length} payments are listed, the orders have ${own.size}`);
   return faults;
@@ -211,7 +211,7 @@ const withDefaults = (payment: ExpectedPayment): Required<ExpectedPayment> => ({
 
 /** The paid amount that is not accounted for: negative if some is counted twice. */
 const unaccountedMinor = (payment: Payment): bigint => {
-  const minor = (amount = '0') => toMinor(amount, decimalsOf(payment.currency));
+  const minor = (amount = '0') => toMinor(amount, decimalsIn(payment.paid_amount));
   const paid = minor(payment.paid_amount);
   if (minor(payment.fee_amount) + minor(payment.net_amount) !== paid) return paid;
   if (payment.status !== 'applied') return 0n; // The status covers the whole amount.

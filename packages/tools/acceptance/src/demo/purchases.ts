@@ -1,5 +1,5 @@
 import {
-  decimalsOf,
+  decimalsIn,
   fromMinor,
   type Item,
   type Modifier,
@@ -71,11 +71,12 @@ interface Purchase {
 type ExpectedPayment = readonly [status: string, appliedMinor?: bigint, unappliedMinor?: bigint];
 
 const purchaseOf = (api: Api, report: Report, { currency, rail }: Plan, order: Order): Purchase => {
-  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(currency));
+  const decimals = decimalsIn(order.total_amount);
+  const amount = (minor: bigint) => fromMinor(minor, decimals);
   let count = 0;
   return {
     orderId: order.id,
-    dueMinor: toMinor(order.total_amount, decimalsOf(currency)),
+    dueMinor: toMinor(order.total_amount, decimals),
     pay: (minor, txHash = `demo-${order.id}-${(count += 1)}`) =>
       api.pay({ order_id: order.id, payment_rail: rail, amount: amount(minor), currency, txHash }),
     check: ({ status, remaining_amount, payments }, expectedStatus, remainingMinor, expectedPayments) => {

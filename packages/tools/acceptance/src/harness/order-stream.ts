@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  decimalsOf,
+  decimalsIn,
   fromMinor,
   type Order,
   OrderEvent,
@@ -67,7 +67,7 @@ export const ledgerFromEvents = (events: readonly OrderEvent[]): Ledger => {
 
   const countedMinor = [...payments.values()].reduce((sum, payment) => sum + payment.countedMinor, 0n);
   const remainingMinor = totalMinor > countedMinor ? totalMinor - countedMinor : 0n;
-  const amount = (minor: bigint) => fromMinor(minor, decimalsOf(created.data.currency));
+  const amount = (minor: bigint) => fromMinor(minor, created.data.decimals);
   return {
     status,
     total_amount: amount(totalMinor),
@@ -83,14 +83,14 @@ const appliedMinor = ({ paidMinor, countedMinor, refundedMinor }: Money): bigint
 };
 
 /** The ledger of an order as the API shows it. */
-export const ledgerFromApi = ({ status, total_amount, remaining_amount, currency, payments }: Order): Ledger => ({
+export const ledgerFromApi = ({ status, total_amount, remaining_amount, payments }: Order): Ledger => ({
   status,
   total_amount,
   remaining_amount,
   payments: payments.map((payment) => ({
     id: payment.id,
     status: payment.status,
-    applied: payment.applied_amount ?? fromMinor(0n, decimalsOf(currency)),
+    applied: payment.applied_amount ?? fromMinor(0n, decimalsIn(total_amount)),
   })),
 });
 

@@ -58,9 +58,9 @@ test('merges the histories of orders and payments up to the position that both h
 test('shows the events in the form of the API, each amount in the currency of its payment', async () => {
   const beyondLimit = orderOf(`ord_${newUlid()}`, reader.id).id.replace('ord_', 'pay_');
   await gateway.pool.query(
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision)
-     values ($1, $2, $3, 'applied', 'BTC', 'crypto_deposit', now(), 0)`,
-    [beyondLimit, reader.id, order.id],
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+     values ($1, $2, $3, 'applied', 'BTC', 'crypto_deposit', now(), 0, $4)`,
+    [beyondLimit, reader.id, order.id, { paid_amount: '0.00000001' }],
   );
   const { order_id: _, ...entryOfApi } = exampleOf(HistoryEntry);
   const at = entryOfApi.at;

@@ -1,4 +1,5 @@
 import {
+  decimalsIn,
   type HistoryEntry,
   type HistoryPage,
   historyView,
@@ -10,7 +11,7 @@ import {
 } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
-import { currenciesOfPayments } from '../payments/payment-queries.ts';
+import { decimalsOfPayments } from '../payments/payment-queries.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import type { OrdersClient } from './orders-client.ts';
 
@@ -35,25 +36,26 @@ export const createHistoryReader =
     return mergeHistory(await Promise.all(pages));
   };
 
-/** Reads one page of the history of an order as the API shows it. The events do not repeat the currency of their
- *  amounts: it is that of the order or, on the stream of a payment, that of the payment. */
+/** Reads one page of the history of an order as the API shows it. The events do not repeat the decimals of their
+ *  amounts: they are those of the order or, on the stream of a payment, those of the payment. */
 export const createPublicHistoryReader =
   (readHistory: ReadHistory, db: Queryable) =>
   async (order: Order, after: string | undefined, context: CallContext): Promise<HistoryPage<HistoryEntry>> => {
     const { messages, more } = await readHistory(order.id, after, context);
-    const currencies = new Map(order.payments.map(({ id, currency }) => [id, currency])).set(order.id, order.currency);
+    const decimals = new Map(order.payments.map(({ id, paid_amount }) => [id, decimalsIn(paid_amount)]));
+    decimals.set(order.id, decimalsIn(order.total_amount));
     const unknown = messages
       .map(({ message: { stream } }) => stream)
       .filter((stream) => stream.startsWith(PAYMENT_STREAM_PREFIX))
       .map((stream) => stream.slice(PAYMENT_STREAM_PREFIX.length))
-      .filter((id) => !currencies.has(id));
+      .filter((id) => !decimals.has(id));
     // An order has no record of payments beyond its limit.
     if (unknown.length > 0)
-      for (const [id, currency] of await currenciesOfPayments(db, unknown)) currencies.set(id, currency);
+      for (const [id, ofPayment] of await decimalsOfPayments(db, unknown)) decimals.set(id, ofPayment);
     return {
       messages: messages.map(({ place, message }) => ({
         place,
-        message: historyView(message, order.id, (id) => currencies.get(id)),
+        message: historyView(message, order.id, (id) => decimals.get(id)),
       })),
       more,
     };

@@ -1,4 +1,4 @@
-import type { Payment, PaymentCurrency } from '@cpg/contracts';
+import { decimalsIn, type Payment } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { ListQuery } from '../lists/list-query.ts';
 import { type Page, selectResources } from '../lists/page.ts';
@@ -24,16 +24,13 @@ export const listPayments = async (
     counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail'] },
   });
 
-/** The currencies of these payments, without those that are deleted. */
-export const currenciesOfPayments = async (
-  db: Queryable,
-  ids: readonly string[],
-): Promise<Map<string, PaymentCurrency>> => {
-  const { rows } = await db.query<{ id: string; currency: PaymentCurrency }>(
-    'select id, currency from payments.api_payments where id = any($1) and not deleted',
+/** The decimals of the amounts of these payments, without those that are deleted. */
+export const decimalsOfPayments = async (db: Queryable, ids: readonly string[]): Promise<Map<string, number>> => {
+  const { rows } = await db.query<{ id: string; paid_amount: string }>(
+    "select id, resource ->> 'paid_amount' as paid_amount from payments.api_payments where id = any($1) and not deleted",
     [ids],
   );
-  return new Map(rows.map(({ id, currency }) => [id, currency]));
+  return new Map(rows.map(({ id, paid_amount }) => [id, decimalsIn(paid_amount)]));
 };
 
 /** The merchant of a payment; null when the payment does not exist or is deleted. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
-  decimalsOf,
+  decimalsIn,
   fromMinor,
   isAppError,
   MAX_ADVANCE_MINUTES,
@@ -48,13 +48,14 @@ export const runSandboxAction = async (
   context: CallContext,
   { orders, payments, now }: SandboxServices,
 ): Promise<void> => {
+  const decimals = decimalsIn(order.remaining_amount);
   const pay = (minor: bigint, confirmed = false) =>
     payments.register(
       {
         order_id: order.id,
         rail: order.deposit_instructions[0]?.rail ?? 'gateway_pay',
         provider_id: `debug_${randomBytes(16).toString('hex')}`,
-        amount: fromMinor(minor, decimalsOf(order.currency)),
+        amount: fromMinor(minor, decimals),
         currency: order.currency,
         confirmed,
       },
@@ -62,7 +63,7 @@ export const runSandboxAction = async (
     );
   const advance = (minutes: number) =>
     orders.advanceTime(order.id, { minutes: Math.min(minutes, MAX_ADVANCE_MINUTES) }, context);
-  const remaining = toMinor(order.remaining_amount, decimalsOf(order.currency));
+  const remaining = toMinor(order.remaining_amount, decimals);
   if (!possibleActions(order).includes(action)) return;
   try {
     if (action === 'pay-all') await pay(remaining);

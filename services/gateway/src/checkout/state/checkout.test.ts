@@ -15,6 +15,43 @@ test('names the token to send, and those that do not pay', () => {
   expect(Checkout.parse(of({ deposits: [deposit({ not_tokens: ['USDC.e'] })] }))).toBeDefined();
 });
 
+test('shows amounts with the decimals that the order has, whatever the configuration is', () => {
+  const order: Given = {
+    currency: 'CAZ',
+    total_amount: '10.00',
+    remaining_amount: '6.00',
+    deposits: [deposit({ decimals: 18 })],
+  };
+  const amounts = { applied_amount: '4.00', unapplied_amount: '0.00', refunded_amount: '0.00' };
+  const paid = payment({
+    currency: 'CAZ',
+    ...amounts,
+    paid_amount: '4.00',
+    fee_amount: '0.04',
+    net_amount: '3.96',
+    status: 'applied',
+  });
+  expect(of({ ...order, payments: [paid] })).toMatchObject({
+    total: '10.00',
+    applied: '4.00',
+    remaining: '6.00',
+    ways: [{ amount: '6.00', amount_units: '6000000000000000000' }],
+    payments: [{ amount: '4.00', due_back: '0.00' }],
+  });
+});
+
+test.each([
+  ['another currency', 'ETH'],
+  ['the currency with other decimals', 'USDC'],
+] as const)('money of %s is shown with its own amounts, and pays nothing', (_, currency) => {
+  const [amount, zero] = ['0.100000000000000000', '0.000000000000000000'];
+  const amounts = { paid_amount: amount, applied_amount: zero, unapplied_amount: zero, refunded_amount: zero };
+  const other = payment({ currency, status: 'orphan', orphan_reason: 'wrong_currency', ...amounts });
+  const checkout = of({ payments: [other] });
+  expect(checkout).toMatchObject({ state: 'waiting', paid: NONE, remaining: ALL, due_back: NONE });
+  expect(checkout.payments).toMatchObject([{ amount, due_back: amount, returned: zero }]);
+});
+
 test.each(['received', 'orphan'] as const)('a token that does not count pays nothing of the order: %s', (status) => {
   const bridged = { asset_label: 'USDbC', credited: false };
   const orphan_reason = status === 'orphan' ? ('wrong_currency' as const) : undefined;

@@ -1,5 +1,5 @@
 import {
-  decimalsOf,
+  decimalsIn,
   type Checkout,
   type CheckoutLine,
   type CheckoutPaymentState,
@@ -33,19 +33,26 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const { reference, order, page, settings } = shown;
   const { currency, capabilities } = order;
   const payments = payerPayments(order, page.deposits, shown.depths);
-  const minor = (value: string) => toMinor(value, decimalsOf(currency));
+  const decimals = decimalsIn(order.total_amount);
+  const minor = (value: string) => toMinor(value, decimals);
   const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
-  const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
+  // Amounts of other money may have more decimals.
+  const counting = order.payments.filter(
+    ({ currency: paidIn, credited, paid_amount }) =>
+      paidIn === currency && credited !== false && decimalsIn(paid_amount) === decimals,
+  );
   const own = payerPayments({ payments: counting }, page.deposits, shown.depths);
   const arrived = counting.filter((payment) => HAS_ARRIVED.has(payment.status) && isOfPayer(payment));
   const total = minor(order.total_amount);
-  const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
+  const applied = sum(
+    order.payments.flatMap(({ status, applied_amount = '0' }) => (status === 'applied' ? [applied_amount] : [])),
+  );
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
   const remaining = atLeastZero(minor(order.deposit_instructions[0]?.amount ?? order.remaining_amount));
   const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
   const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
-  const amount = (value: bigint) => fromMinor(value, decimalsOf(currency));
+  const amount = (value: bigint) => fromMinor(value, decimals);
   const renewedAt = renewalOf(order);
   return {
     reference,
@@ -72,7 +79,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
       renews: capabilities.expiration_auto_renewal,
       express: capabilities.express_checkout,
     },
-    ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, currency, remaining) : [],
+    ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, remaining, decimals) : [],
     payments,
     ...linksOf(order),
   };

@@ -1,6 +1,6 @@
 import { chainFacts, transactionUrl } from '@cpg/assets';
 import {
-  decimalsOf,
+  decimalsIn,
   chainOf,
   type CheckoutPayment,
   type CheckoutPaymentState,
@@ -37,7 +37,7 @@ export const payerPayments = (
       ...(asset_label && { asset_label }),
       state: stateOf(payment, deposit),
       due_back: dueBack(payment, smallestPayable(deposits)),
-      returned: payment.refunded_amount ?? fromMinor(0n, decimalsOf(currency)),
+      returned: payment.refunded_amount ?? fromMinor(0n, decimalsIn(paid_amount)),
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
       ...(tx_hash && { tx_hash }),
       ...(tx_hash && deposit?.explorer && { tx_url: transactionUrl(deposit, tx_hash) }),
@@ -85,13 +85,14 @@ const isToAccept = (reason: OrphanReason | undefined) =>
 
 /** A surplus that nobody can send is not due. */
 const dueBack = (
-  { status, currency, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment,
+  { status, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment,
   smallestMinor: bigint,
 ): string => {
-  const minor = (amount: string) => toMinor(amount, decimalsOf(currency));
+  const decimals = decimalsIn(paid_amount);
+  const minor = (amount: string) => toMinor(amount, decimals);
   const unapplied = minor(unapplied_amount);
   const surplus = unapplied < smallestMinor ? 0n : unapplied;
-  return fromMinor(status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : surplus, decimalsOf(currency));
+  return fromMinor(status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : surplus, decimals);
 };
 
 const smallestPayable = (deposits: readonly PageDeposit[]): bigint =>

@@ -1,20 +1,21 @@
 import { chainFacts, paymentUri, tokenContract } from '@cpg/assets';
-import { decimalsOf, fromMinor, type PageDeposit, type PaymentCurrency, toUnits, type WayToPay } from '@cpg/contracts';
+import { fromMinor, type PageDeposit, toUnits, type WayToPay } from '@cpg/contracts';
 
 /** One way per network, with the rail that the merchant named first. */
 export const waysToPay = (
   deposits: readonly PageDeposit[],
-  currency: PaymentCurrency,
   remainingMinor: bigint,
+  /** Of the order's minor units. */
+  scale: number,
 ): WayToPay[] =>
   deposits
     .filter(({ network }, n) => deposits.findIndex((each) => each.network === network) === n)
-    .map((deposit) => wayOf(deposit, currency, remainingMinor));
+    .map((deposit) => wayOf(deposit, remainingMinor, scale));
 
-const wayOf = (deposit: PageDeposit, currency: PaymentCurrency, remainingMinor: bigint): WayToPay => {
-  const { rail, network, chain_id, asset, address, decimals, currency_decimals, required_confirmations } = deposit;
-  const units = toUnits(remainingMinor, { scale: currency_decimals, decimals });
-  const amount = fromMinor(remainingMinor, decimalsOf(currency));
+const wayOf = (deposit: PageDeposit, remainingMinor: bigint, scale: number): WayToPay => {
+  const { rail, network, chain_id, asset, address, decimals, required_confirmations } = deposit;
+  const units = toUnits(remainingMinor, { scale, decimals });
+  const amount = fromMinor(remainingMinor, scale);
   const { title, isTestnet, secondsPerBlock } = chainFacts(chain_id, network);
   return {
     rail,

@@ -1,4 +1,4 @@
-import { decimalsOf, exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
+import { decimalsIn, exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
 import type { ShownOrder } from '../state/checkout.ts';
 import type { Depth } from '../state/payer-payments.ts';
 
@@ -16,7 +16,6 @@ export const deposit = (more: Partial<PageDeposit> = {}): PageDeposit => ({
   asset: `eip155:8453/erc20:${USDC}`,
   address: ADDRESS,
   decimals: 6,
-  currency_decimals: 6,
   required_confirmations: 12,
   ...more,
 });
@@ -67,9 +66,10 @@ const missingOf = ({ remaining_amount, currency, payments }: Order, deposits: re
       payment.credited !== false &&
       deposits.some(({ chain_id }) => provider_id.startsWith(`${chain_id}/`)),
   );
-  const sum = pending.reduce((total, { paid_amount }) => total + toMinor(paid_amount, decimalsOf(currency)), 0n);
-  const missing = toMinor(remaining_amount, decimalsOf(currency)) - sum;
-  return fromMinor(missing > 0n ? missing : 0n, decimalsOf(currency));
+  const decimals = decimalsIn(remaining_amount);
+  const sum = pending.reduce((total, { paid_amount }) => total + toMinor(paid_amount, decimals), 0n);
+  const missing = toMinor(remaining_amount, decimals) - sum;
+  return fromMinor(missing > 0n ? missing : 0n, decimals);
 };
 
 export const capabilities = (more: Partial<Order['capabilities']>): Order['capabilities'] => ({

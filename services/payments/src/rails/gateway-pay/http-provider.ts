@@ -1,12 +1,4 @@
-import {
-  decimalsOf,
-  AppError,
-  fromMinor,
-  invalidRequest,
-  OWN_PROVIDERS,
-  PaymentCurrency,
-  ProviderPayment,
-} from '@cpg/contracts';
+import { AppError, fromMinor, invalidRequest, OWN_PROVIDERS, PaymentCurrency, ProviderPayment } from '@cpg/contracts';
 import { Secret, validationDetails } from '@cpg/platform';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -112,11 +104,11 @@ export const httpProvider = ({
   return {
     name,
     supports: (currency) => currencies.includes(currency),
-    registerOrder: async ({ orderId, currency, amountMinor }) => {
+    registerOrder: async ({ orderId, currency, amountMinor, decimals }) => {
       const order = {
         order_id: orderId,
         currency,
-        ...(amountMinor !== undefined && { amount: fromMinor(amountMinor, decimalsOf(currency)) }),
+        amount: fromMinor(amountMinor, decimals),
         callback_url: `${publicUrl}/v1/providers/${name}/payments`,
       };
       const { payment_reference: reference, payment_url: paymentUrl, qr_content } = await post('/orders', order, Page);

@@ -54,7 +54,6 @@ test('shows the addresses behind the page and those of the deposits, in the orde
     chain_id: 'eip155:11155111',
     asset: behind!.asset,
     decimals: 6,
-    currency_decimals: 6,
     required_confirmations: 12,
     explorer: 'https://sepolia.etherscan.io',
   };

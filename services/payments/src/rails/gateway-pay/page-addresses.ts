@@ -122,7 +122,6 @@ const pageDeposit = (
   ...(notTokens.length > 0 && { not_tokens: [...notTokens] }),
   address: deposit.address,
   decimals: deposit.decimals,
-  currency_decimals: deposit.currencyDecimals,
   required_confirmations: deposit.requiredConfirmations,
   ...(deposit.smallestPayableMinor && { smallest_payable_minor: deposit.smallestPayableMinor }),
   ...(explorer && { explorer }),

@@ -58,14 +58,15 @@ let paid = 0;
 /** An order with a payment page, and the provider's payment of it. */
 const payOrder = async (changes: Partial<ProviderPayment> = {}) => {
   const orderId = changes.order_id ?? (await payments.createOrder(applied, [page(`REF${(paid += 1)}`)]));
-  await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC', amountMinor: 10_000_000n });
+  await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC', decimals: 6, amountMinor: 10_000_000n });
   const external_reference_id = `acme-${(paid += 1)}`;
   return { order_id: orderId, external_reference_id, amount: '10', currency: 'USDC' as const, ...changes };
 };
 const idOf = ({ external_reference_id: id }: ProviderPayment) => paymentIdOf('gateway_pay', `acme:${id}`);
 
 test('registers an order with the provider, signed, and shows its page', async () => {
-  const order = { orderId: newId('order'), merchantId: MERCHANT, currency: 'USDC' as const, amountMinor: 1n };
+  const money = { currency: 'USDC' as const, decimals: 6, amountMinor: 1n };
+  const order = { orderId: newId('order'), merchantId: MERCHANT, ...money };
   const shown = await acme.registerOrder(order);
   expect(shown).toEqual({
     reference: `REF-${order.orderId}`,
@@ -180,7 +181,13 @@ test('an order waits while a payment of its provider cannot be recorded', async 
 const orderToAskFor = async () => {
   const orderId = newId('order');
   payments.stub.add(orderId, MERCHANT, applied);
-  const shown = await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC', amountMinor: 10_000_000n });
+  const shown = await acme.registerOrder({
+    orderId,
+    merchantId: MERCHANT,
+    currency: 'USDC',
+    decimals: 6,
+    amountMinor: 10_000_000n,
+  });
   const instruction = { ...page(shown.reference), provider: 'acme' };
   await payments.events.created(orderId, [instruction]);
   const assigned = await until(async () => {
