@@ -1,4 +1,4 @@
-import { decimalsOf, parseDecimal, type PaymentCurrency, toMinorRoundedUp } from '@cpg/contracts';
+import { parseDecimal, type PaymentCurrency, type Scales, toMinorRoundedUp } from '@cpg/contracts';
 import { isMainnet } from './chain-facts.ts';
 import type { AssetRow, AssetsFile, NetworkRow } from './assets-file.ts';
 import { type Chain, chainOf } from './chains.ts';
@@ -18,6 +18,8 @@ export type Network = Chain & {
 /** A coin or token on a network: what a deposit consists of. */
 export interface Asset {
   readonly currency: PaymentCurrency;
+  /** Decimals of the minor units of the currency, in which the amounts below are. */
+  readonly currencyDecimals: number;
   readonly network: Network;
   /** CAIP-19. */
   readonly id: string;
@@ -86,8 +88,8 @@ const NATIVE_DECIMALS = { bitcoin: 8, evm: 18 };
 // SLIP-44 coin types. All testnets of Bitcoin share one.
 const COIN_TYPES = { main: 0, test: 1, regtest: 1, ether: 60 };
 
-/** Builds the table from a file. Throws AssetTableError with every fault. */
-export const assetTable = (file: AssetsFile): AssetTable => {
+/** Builds the table from a file, with amounts in minor units of these scales. Throws AssetTableError with every fault. */
+export const assetTable = (file: AssetsFile, scales: Scales): AssetTable => {
   const networks = file.networks.map(networkOf);
   const byName = new Map(networks.map((network) => [network.name, network]));
   const faults = [
@@ -112,11 +114,11 @@ export const assetTable = (file: AssetsFile): AssetTable => {
       file.assets.filter(({ contract }) => contract),
       ({ contract, network }) => `${contract} ${network}`,
     ).map((row) => `${nameOf(row)} has the contract of another row`),
-    ...file.assets.flatMap((row) => assetFaults(row, byName.get(row.network))),
+    ...file.assets.flatMap((row) => assetFaults(row, byName.get(row.network), scales)),
     ...unofferedFaults(file.assets),
   ];
   if (faults.length > 0) throw new AssetTableError(faults);
-  return { networks, assets: file.assets.map((row) => assetOf(row, byName.get(row.network)!)) };
+  return { networks, assets: file.assets.map((row) => assetOf(row, byName.get(row.network)!, scales)) };
 };
 
 const networkOf = ({ network: name, chain_id: chainId, native_coin, xpub, explorer: own }: NetworkRow): Network => {
@@ -172,12 +174,15 @@ const mixedFaults = (networks: readonly Network[]): string[] => {
   );
 };
 
-const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {
+const assetFaults = (row: AssetRow, network: Network | undefined, scales: Scales): string[] => {
+  const scale = scales[row.currency];
   if (!network) return [`${nameOf(row)}: there is no network of that name`];
-  const faults = row.native ? nativeFaults(row, network) : [...tokenFaults(row, network), ...decimalsFaults(row)];
+  const faults = row.native
+    ? nativeFaults(row, network)
+    : [...tokenFaults(row, network), ...decimalsFaults(row, scale)];
   if (row.finalized_from && network.kind === 'bitcoin')
     faults.push('"finalized_from" is for EVM chains: Bitcoin has no final blocks');
-  return [...faults, ...tierFaults(row)].map((fault) => `${nameOf(row)}: ${fault}`);
+  return [...faults, ...tierFaults(row, scale)].map((fault) => `${nameOf(row)}: ${fault}`);
 };
 
 const nativeFaults = ({ currency, decimals }: AssetRow, { kind, nativeCoin, chainId }: Network): string[] => {
@@ -198,26 +203,26 @@ const tokenFaults = ({ currency }: AssetRow, { kind }: Network): string[] => {
 };
 
 /** An asset with fewer decimals than its currency could not pay every amount of it. */
-const decimalsFaults = ({ currency, decimals }: AssetRow): string[] => {
-  const least = decimalsOf(currency);
+const decimalsFaults = ({ currency, decimals }: AssetRow, least: number): string[] => {
   return decimals < least || decimals > MAX_DECIMALS
     ? [`has ${decimals} decimals, must have ${least} (as amounts of ${currency}) to ${MAX_DECIMALS}`]
     : [];
 };
 
-const assetOf = (row: AssetRow, network: Network): Asset => ({
+const assetOf = (row: AssetRow, network: Network, { [row.currency]: scale }: Scales): Asset => ({
   currency: row.currency,
+  currencyDecimals: scale,
   network,
   id: `${network.chainId}/${row.contract ? `erc20:${row.contract}` : `slip44:${coinTypeOf(network)}`}`,
   ...(row.contract && { contract: row.contract }),
   ...(row.label && { label: row.label }),
   ...(row.if_sent && { ifSent: row.if_sent }),
   decimals: row.decimals,
-  ...payableOf(row),
+  ...payableOf(row, scale),
   requiredConfirmations: row.confirmations,
-  confirmationTiers: tiersOf(row),
+  confirmationTiers: tiersOf(row, scale),
   ...(row.finalized_from && {
-    finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), decimalsOf(row.currency)),
+    finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), scale),
   }),
   ...(row.retired && { isRetired: true }),
 });
@@ -225,25 +230,25 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
 /** Most wallets take 8 decimals. */
 const WALLET_DECIMALS = 8;
 
-export const defaultStepMinor = (currency: PaymentCurrency): bigint =>
-  10n ** BigInt(Math.max(0, decimalsOf(currency) - WALLET_DECIMALS));
+/** Of a currency with `scale` decimals. */
+export const defaultStepMinor = (scale: number): bigint => 10n ** BigInt(Math.max(0, scale - WALLET_DECIMALS));
 
-const payableOf = ({ currency, smallest_payable, payable_step }: AssetRow) => {
-  const minor = (amount: string) => toMinorRoundedUp(parseDecimal(amount), decimalsOf(currency));
-  const payableStepMinor = payable_step === undefined ? defaultStepMinor(currency) : minor(payable_step);
+const payableOf = ({ smallest_payable, payable_step }: AssetRow, scale: number) => {
+  const minor = (amount: string) => toMinorRoundedUp(parseDecimal(amount), scale);
+  const payableStepMinor = payable_step === undefined ? defaultStepMinor(scale) : minor(payable_step);
   const smallest = minor(smallest_payable);
   return { payableStepMinor, smallestPayableMinor: smallest > payableStepMinor ? smallest : payableStepMinor };
 };
 
-const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>
+const tiersOf = ({ confirmation_tiers: tiers = [] }: AssetRow, scale: number): ConfirmationTier[] =>
   tiers.map(({ from, confirmations }) => ({
-    fromMinor: toMinorRoundedUp(parseDecimal(from), decimalsOf(currency)),
+    fromMinor: toMinorRoundedUp(parseDecimal(from), scale),
     confirmations,
   }));
 
 /** A larger amount must not apply earlier than a smaller one. */
-const tierFaults = (row: AssetRow): string[] => {
-  const tiers = [{ fromMinor: 0n, confirmations: row.confirmations }, ...tiersOf(row)];
+const tierFaults = (row: AssetRow, scale: number): string[] => {
+  const tiers = [{ fromMinor: 0n, confirmations: row.confirmations }, ...tiersOf(row, scale)];
   return tiers
     .slice(1)
     .some((tier, n) => tier.fromMinor <= tiers[n]!.fromMinor || tier.confirmations <= tiers[n]!.confirmations)

@@ -5,7 +5,7 @@ const PRODUCTION = ['bitcoin', 'ethereum', 'base', 'polygon', 'arbitrum', 'bnb']
 
 test.each(['sandbox', 'production'] as const)('knows the chains of the %s', (ENVIRONMENT) => {
   const NETWORKS = ENVIRONMENT === 'production' ? PRODUCTION : undefined;
-  for (const { chainId, name } of readAssets({ ENVIRONMENT, NETWORKS }).networks) {
+  for (const { chainId, name } of readAssets({ ENVIRONMENT, CAZ_DECIMALS: 18, NETWORKS }).networks) {
     const { title, isTestnet, secondsPerBlock } = chainFacts(chainId, name);
     expect(title).not.toBe(name);
     expect(isTestnet).toBe(ENVIRONMENT === 'sandbox');

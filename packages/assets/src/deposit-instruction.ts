@@ -1,9 +1,18 @@
-import { type AssignedDeposit, type AssignedInstruction, decimalsOf, type LeasedAddress } from '@cpg/contracts';
+import { type AssignedDeposit, type AssignedInstruction, type LeasedAddress } from '@cpg/contracts';
 import type { Asset } from './asset-table.ts';
 
 /** Where to deposit this asset. */
 export const assignedDeposit = (
-  { currency, network, id, label, decimals, requiredConfirmations, smallestPayableMinor, payableStepMinor }: Asset,
+  {
+    currencyDecimals,
+    network,
+    id,
+    label,
+    decimals,
+    requiredConfirmations,
+    smallestPayableMinor,
+    payableStepMinor,
+  }: Asset,
   { address, derivation }: LeasedAddress,
 ): AssignedDeposit => ({
   network: network.name,
@@ -12,7 +21,7 @@ export const assignedDeposit = (
   ...(label && { assetLabel: label }),
   address,
   decimals,
-  currencyDecimals: decimalsOf(currency),
+  currencyDecimals,
   requiredConfirmations,
   ...(smallestPayableMinor > 1n && { smallestPayableMinor: String(smallestPayableMinor) }),
   ...(payableStepMinor > 1n && { payableStepMinor: String(payableStepMinor) }),

@@ -3,7 +3,7 @@ import { depositInstruction } from './deposit-instruction.ts';
 import { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 import { readAssets } from './read-assets.ts';
 
-const table = readAssets({ ENVIRONMENT: 'production' });
+const table = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18 });
 
 test('takes what a node relays, and not one satoshi less', () => {
   requirePayable(table, 'BTC', 1_000n);
@@ -63,12 +63,10 @@ test('a total is a multiple of the largest step of its currency', () => {
     { ...eth!, payableStepMinor: 10n ** 8n },
     { ...eth!, payableStepMinor: 10n ** 9n },
   ];
-  expect(payableStep({ assets: steps }, 'ETH')).toBe(10n ** 9n);
-  expect([payableStep(table, 'ETH'), payableStep(table, 'BTC'), payableStep({ assets: [] }, 'CAZ')]).toEqual([
-    10n ** 10n,
-    1n,
-    10n ** 10n,
-  ]);
+  expect(payableStep({ assets: steps }, 'ETH', 18)).toBe(10n ** 9n);
+  expect([payableStep(table, 'ETH', 18), payableStep(table, 'BTC', 8), payableStep({ assets: [] }, 'CAZ', 18)]).toEqual(
+    [10n ** 10n, 1n, 10n ** 10n],
+  );
 });
 
 test('an instruction records what can be paid, unless every amount can', () => {

@@ -1,4 +1,4 @@
-import { decimalsOf, AppError, fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
+import { AppError, fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { type Asset, assetsOf, type AssetTable, defaultStepMinor } from './asset-table.ts';
 
 /** How many confirmations a payment of this amount needs. */
@@ -21,12 +21,13 @@ export const payableAssets = (
       confirmationTiers: [],
     }));
 
-/** Totals in this currency are multiples of it, so that wallets take them on every network. In minor units. */
-export const payableStep = (table: Pick<AssetTable, 'assets'>, currency: PaymentCurrency): bigint =>
+/** Totals in this currency are multiples of it, so that wallets take them on every network. In minor units of
+ *  `decimals`. */
+export const payableStep = (table: Pick<AssetTable, 'assets'>, currency: PaymentCurrency, decimals: number): bigint =>
   assetsOf(table, currency)
     .map(({ payableStepMinor }) => payableStepMinor)
     .sort((a, b) => (a < b ? -1 : 1))
-    .at(-1) ?? defaultStepMinor(currency);
+    .at(-1) ?? defaultStepMinor(decimals);
 
 /** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers,
  *  or their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */
@@ -40,7 +41,8 @@ export const requirePayable = (
   if (assets.length === 0) throw refusal('invalid_request', 'enable_rails', `${rail} does not support ${currency}`);
   const smallest = assets.map(({ smallestPayableMinor }) => smallestPayableMinor).reduce((a, b) => (a < b ? a : b));
   if (totalMinor < smallest) {
-    const [total, least] = [fromMinor(totalMinor, decimalsOf(currency)), fromMinor(smallest, decimalsOf(currency))];
+    const decimals = assets[0]!.currencyDecimals;
+    const [total, least] = [totalMinor, smallest].map((minor) => fromMinor(minor, decimals));
     throw refusal(
       'amount_too_small',
       'items',

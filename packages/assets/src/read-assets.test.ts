@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configureCaz, decimalsOf } from '@cpg/contracts';
 import { assetsOf, mistakableTokens } from './asset-table.ts';
 import { AssetsFile } from './assets-file.ts';
 import { transactionUrl } from './explorers.ts';
@@ -14,7 +13,6 @@ const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'assets-'))));
 afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(() => configureCaz(18));
 
 const fileOf = (content: unknown, name = 'assets.json') => {
   const path = join(folder, name);
@@ -43,8 +41,12 @@ const usdc = {
 const ethereum = { network: 'ethereum', chain_id: 'eip155:1' };
 const eth = { ...btc, currency: 'ETH', network: 'ethereum', decimals: 18, smallest_payable: '0.001' };
 
-const read = (networks: unknown[], assets: unknown[], ENVIRONMENT: 'sandbox' | 'production' = 'production') =>
-  readAssets({ ENVIRONMENT, ASSETS_FILE: fileOf({ networks, assets }) });
+const read = (
+  networks: unknown[],
+  assets: unknown[],
+  ENVIRONMENT: 'sandbox' | 'production' = 'production',
+  CAZ_DECIMALS = 18,
+) => readAssets({ ENVIRONMENT, CAZ_DECIMALS, ASSETS_FILE: fileOf({ networks, assets }) });
 
 const messageOf = (refused: () => unknown): string => {
   try {
@@ -58,7 +60,7 @@ const messageOf = (refused: () => unknown): string => {
 const faultOf = (networks: unknown[], assets: unknown[]) => messageOf(() => read(networks, assets));
 
 test.each(['sandbox', 'production'] as const)('the table of %s has the dust limit of Bitcoin', (ENVIRONMENT) => {
-  const table = readAssets({ ENVIRONMENT });
+  const table = readAssets({ ENVIRONMENT, CAZ_DECIMALS: 18 });
   expect(assetsOf(table, 'BTC')).toMatchObject([
     { decimals: 8, smallestPayableMinor: 1_000n, requiredConfirmations: 2 },
   ]);
@@ -68,12 +70,12 @@ test.each(['sandbox', 'production'] as const)('the table of %s has the dust limi
 describe('NETWORKS', () => {
   const NETWORKS = ['bitcoin', 'ethereum', 'base', 'polygon', 'arbitrum', 'bnb'];
   const namesOf = (networks?: string[]) =>
-    readAssets({ ENVIRONMENT: 'production', NETWORKS: networks }).networks.map(({ name }) => name);
+    readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS: networks }).networks.map(({ name }) => name);
 
   test('chooses networks of the table that comes with the gateway', () => {
     expect(namesOf()).toEqual(['bitcoin', 'ethereum']);
     expect(namesOf(['base', 'ethereum'])).toEqual(['ethereum', 'base']);
-    const { assets } = readAssets({ ENVIRONMENT: 'production', NETWORKS: ['bnb'] });
+    const { assets } = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS: ['bnb'] });
     expect(assets.map(({ id }) => id)).toEqual([`eip155:56/erc20:${USDT_ON_BNB}`, `eip155:56/erc20:${USDC_ON_BNB}`]);
   });
 
@@ -85,14 +87,14 @@ describe('NETWORKS', () => {
     ['production', ['base', 'avalanche', ''], /^NETWORKS: "avalanche", "" must be among bitcoin, ethereum, base, /],
     ['sandbox', ['base'], /^NETWORKS: "base" must be among bitcoin-testnet, ethereum-sepolia in the sandbox/],
   ])('in the %s, a name that the table lacks is refused: %j', (ENVIRONMENT, names, message) => {
-    expect(() => readAssets({ ENVIRONMENT, NETWORKS: names })).toThrow(message);
+    expect(() => readAssets({ ENVIRONMENT, CAZ_DECIMALS: 18, NETWORKS: names })).toThrow(message);
   });
 
   test.each([{ NETWORKS: ['base'] }, { BRIDGED_TOKENS: 'credit' as const }])(
     'is refused beside ASSETS_FILE: %j',
     (variable) => {
       const ASSETS_FILE = fileOf({ networks: [bnb], assets: [usdc] });
-      expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE, ...variable })).toThrow(
+      expect(() => readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, ASSETS_FILE, ...variable })).toThrow(
         /(NETWORKS|BRIDGED_TOKENS) changes the table .* set only one of them/,
       );
     },
@@ -104,8 +106,9 @@ describe('NETWORKS', () => {
     const tokens = file.assets.filter(({ network, contract }) => network === name && contract);
     for (const { note } of [...tokens, ...file.networks]) expect(note).toMatch(/Source: |minutes/);
     // The schema checks the checksums of contracts.
-    for (const { currency, contract, decimals } of readAssets({ ENVIRONMENT: 'production', NETWORKS: [name] }).assets) {
-      expect(decimals).toBeGreaterThanOrEqual(decimalsOf(currency));
+    const { assets } = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS: [name] });
+    for (const { contract, decimals, currencyDecimals } of assets) {
+      expect(decimals).toBeGreaterThanOrEqual(currencyDecimals);
       if (contract) expect(decimals).toBe(name === 'bnb' ? 18 : 6);
     }
   });
@@ -133,7 +136,7 @@ describe('several tokens of one currency on one network', () => {
 
   test('BRIDGED_TOKENS decides on those of the table that comes with the gateway', () => {
     const ifSent = (BRIDGED_TOKENS?: 'credit' | 'orphan') =>
-      readAssets({ ENVIRONMENT: 'production', NETWORKS: ['polygon'], BRIDGED_TOKENS }).assets.map(
+      readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS: ['polygon'], BRIDGED_TOKENS }).assets.map(
         (each) => each.ifSent,
       );
     expect(ifSent()).toEqual([undefined, undefined, 'orphan']);
@@ -380,19 +383,20 @@ test('names all faults in one error', () => {
 });
 
 test('rounds the smallest amount up to a minor unit of the currency', () => {
-  configureCaz(2);
   const caz = { ...usdc, currency: 'CAZ', smallest_payable: '0.000001' };
-  expect(read([bnb], [caz]).assets).toMatchObject([{ currency: 'CAZ', decimals: 18, smallestPayableMinor: 1n }]);
+  expect(read([bnb], [caz], 'production', 2).assets).toMatchObject([
+    { currency: 'CAZ', decimals: 18, currencyDecimals: 2, smallestPayableMinor: 1n },
+  ]);
 });
 
 test('names the variable and the file that cannot be read', () => {
-  expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'none.json') })).toThrow(
-    /^ASSETS_FILE \(.*none\.json\) cannot be read: /,
-  );
+  expect(() =>
+    readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, ASSETS_FILE: join(folder, 'none.json') }),
+  ).toThrow(/^ASSETS_FILE \(.*none\.json\) cannot be read: /);
   writeFileSync(join(folder, 'half.json'), readFileSync(fileOf({}), 'utf8').slice(0, 1));
-  expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'half.json') })).toThrow(
-    /half\.json\) is invalid:\n {2}it is not valid JSON$/,
-  );
+  expect(() =>
+    readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, ASSETS_FILE: join(folder, 'half.json') }),
+  ).toThrow(/half\.json\) is invalid:\n {2}it is not valid JSON$/);
 });
 
 test('a known public network has an explorer, a local one has none, and the file has the last word', () => {

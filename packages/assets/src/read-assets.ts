@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { scalesOf } from '@cpg/contracts';
 import { ConfigError, invalidFile, readJsonFile } from '@cpg/platform';
 import { z } from 'zod';
 import { type AssetTable, assetTable, AssetTableError } from './asset-table.ts';
@@ -25,15 +26,19 @@ const DEFAULT_NETWORKS = ['bitcoin', 'ethereum', 'bitcoin-testnet', 'ethereum-se
 
 type Environment = 'sandbox' | 'production';
 
-/** Reads the asset table. Throws ConfigError with the variable or the file, and every fault. Call it after `readConfig`,
- *  which sets the decimals of CAZ. */
+/** Reads the asset table. Throws ConfigError with the variable or the file, and every fault. */
 export const readAssets = ({
   ENVIRONMENT,
   NETWORKS,
   BRIDGED_TOKENS,
   ASSETS_FILE,
-}: z.output<typeof AssetsConfig> & { readonly ENVIRONMENT: Environment }): AssetTable => {
-  if (ASSETS_FILE === undefined) return assetTable(bundled(ENVIRONMENT, NETWORKS, BRIDGED_TOKENS));
+  CAZ_DECIMALS,
+}: z.output<typeof AssetsConfig> & {
+  readonly ENVIRONMENT: Environment;
+  readonly CAZ_DECIMALS: number;
+}): AssetTable => {
+  const scales = scalesOf({ CAZ_DECIMALS });
+  if (ASSETS_FILE === undefined) return assetTable(bundled(ENVIRONMENT, NETWORKS, BRIDGED_TOKENS), scales);
   for (const [variable, value] of Object.entries({ NETWORKS, BRIDGED_TOKENS }))
     if (value !== undefined)
       throw new ConfigError(
@@ -43,7 +48,7 @@ export const readAssets = ({
   const faults = ENVIRONMENT === 'production' ? testNetworkFaults(file) : [];
   if (faults.length > 0) throw invalidFile('ASSETS_FILE', ASSETS_FILE, faults);
   try {
-    return assetTable(file);
+    return assetTable(file, scales);
   } catch (error) {
     throw error instanceof AssetTableError ? invalidFile('ASSETS_FILE', ASSETS_FILE, error.faults) : error;
   }

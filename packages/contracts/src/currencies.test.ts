@@ -1,26 +1,19 @@
-import { configureCaz, decimalsOf } from './currencies.ts';
+import { PaymentCurrency, priceDecimals, ItemCurrency, scalesOf } from './currencies.ts';
 
-afterEach(() => configureCaz(18));
+const scales = scalesOf({ CAZ_DECIMALS: 4 });
 
-test.each([
-  ['USDT', 6],
-  ['USDC', 6],
-  ['USDG', 6],
-  ['BTC', 8],
-  ['ETH', 18],
-  ['CAZ', 18],
-  ['MXN', 2],
-  ['USD', 2],
-  ['EUR', 2],
-  ['ARS', 2],
-] as const)('%s has %d decimals', (currency, decimals) => expect(decimalsOf(currency)).toBe(decimals));
+test('each currency has its decimals, and CAZ those of the configuration', () =>
+  expect(scales).toEqual({ USDT: 6, USDC: 6, USDG: 6, BTC: 8, ETH: 18, MXN: 2, USD: 2, EUR: 2, ARS: 2, CAZ: 4 }));
 
-test('the decimals of CAZ are what the deployment says', () => {
-  configureCaz(4);
-  expect(decimalsOf('CAZ')).toBe(4);
+test('the scales of two configurations stand side by side', () => {
+  expect([scalesOf({ CAZ_DECIMALS: 0 }).CAZ, scales.CAZ]).toEqual([0, 4]);
 });
 
-test.each([-1, 19, 1.5, NaN])('CAZ cannot have %d decimals', (decimals) => {
-  expect(() => configureCaz(decimals)).toThrow(RangeError);
-  expect(decimalsOf('CAZ')).toBe(18);
-});
+test.each(ItemCurrency.options)('a price in %s has the decimals of its amounts', (currency) =>
+  expect(priceDecimals(currency)).toBe(scales[currency]),
+);
+
+test('no price is in a currency with decimals of the configuration', () =>
+  expect([...PaymentCurrency.options, ...ItemCurrency.options].filter((currency) => currency === 'CAZ')).toEqual([
+    'CAZ',
+  ]));

@@ -3,11 +3,18 @@ import { z } from 'zod';
 // Recorded orders and payments name these currencies and rails, so none is ever removed from these lists. To stop
 // accepting one, refuse it in the request schemas.
 
-/** Currencies that orders are paid in, with the decimals of their amounts. The decimals of stored amounts are final. */
-const PAYMENT_CURRENCIES = { USDT: 6, USDC: 6, USDG: 6, BTC: 8, ETH: 18, CAZ: 18 } as const;
+/** Currencies whose coins keep the value of a currency of a bank. Prices may be in them, and orders are paid in them. */
+const STABLECOINS = { USDT: 6, USDC: 6, USDG: 6 } as const;
+
+/** Currencies that orders are paid in, with the decimals of their amounts; null where the configuration decides. The
+ *  decimals of stored amounts are final. */
+const PAYMENT_CURRENCIES = { ...STABLECOINS, BTC: 8, ETH: 18, CAZ: null } as const;
 
 /** Currencies of banks, with the decimals of their amounts. Prices may be in them. */
 const FIAT_CURRENCIES = { MXN: 2, USD: 2, EUR: 2, ARS: 2 } as const;
+
+/** Currencies of prices. */
+const ITEM_CURRENCIES = { ...FIAT_CURRENCIES, ...STABLECOINS } as const;
 
 const namesOf = <T extends object>(currencies: T) => Object.keys(currencies) as (keyof T & string)[];
 
@@ -16,7 +23,7 @@ export type PaymentCurrency = z.infer<typeof PaymentCurrency>;
 
 export const FiatCurrency = z.enum(namesOf(FIAT_CURRENCIES));
 
-export const ItemCurrency = z.enum([...FiatCurrency.options, 'USDT', 'USDC', 'USDG']);
+export const ItemCurrency = z.enum(namesOf(ITEM_CURRENCIES));
 export type ItemCurrency = z.infer<typeof ItemCurrency>;
 
 export type Currency = PaymentCurrency | ItemCurrency;
@@ -24,16 +31,16 @@ export type Currency = PaymentCurrency | ItemCurrency;
 export const PaymentRail = z.enum(['gateway_pay', 'crypto_deposit']);
 export type PaymentRail = z.infer<typeof PaymentRail>;
 
-const decimals: Record<Currency, number> = { ...PAYMENT_CURRENCIES, ...FIAT_CURRENCIES };
+/** Decimals of the unit prices of items. */
+export const priceDecimals = (currency: ItemCurrency): number => ITEM_CURRENCIES[currency];
 
-/** Number of decimals of a currency's minor unit. BTC has 8: one minor unit is a satoshi. */
-export const decimalsOf = (currency: Currency): number => decimals[currency];
+/** The decimals of new amounts of each currency. Orders and payments record theirs: use those for amounts that are
+ *  recorded. */
+export type Scales = Readonly<Record<Currency, number>>;
 
-/** Sets the decimals of CAZ, which has no public token. Called once at startup, before any amount is parsed.
- *  Throws RangeError unless it is an integer from 0 to 18. */
-export const configureCaz = (cazDecimals: number): void => {
-  if (!Number.isInteger(cazDecimals) || cazDecimals < 0 || cazDecimals > 18) {
-    throw new RangeError(`CAZ has 0 to 18 decimals, not ${cazDecimals}`);
-  }
-  decimals.CAZ = cazDecimals;
-};
+/** The scales of a configuration. CAZ has no public token, so the configuration gives it its decimals. */
+export const scalesOf = ({ CAZ_DECIMALS }: { readonly CAZ_DECIMALS: number }): Scales => ({
+  ...PAYMENT_CURRENCIES,
+  ...FIAT_CURRENCIES,
+  CAZ: CAZ_DECIMALS,
+});

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { type Currency, decimalsOf, ItemCurrency, PaymentCurrency } from './currencies.ts';
 import {
   add,
   Amount,
@@ -18,8 +17,7 @@ import {
   toUnits,
 } from './money.ts';
 
-const CURRENCIES: Currency[] = [...new Set([...PaymentCurrency.options, ...ItemCurrency.options])];
-const currency = fc.constantFrom(...CURRENCIES);
+const decimals = fc.nat({ max: 18 });
 const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
 const positive = fc.bigInt({ min: 1n, max: 10n ** 30n });
 const decimal = fc.record({ units, scale: fc.nat({ max: 24 }) });
@@ -32,8 +30,8 @@ const aligned = (a: { units: bigint; scale: number }, b: { units: bigint; scale:
 
 test('an amount of any size can be shown', () => {
   fc.assert(
-    fc.property(currency, fc.bigInt({ min: 0n, max: 2n ** 256n }), (of, minor) => {
-      expect(Amount.safeParse(fromMinor(minor, decimalsOf(of))).success).toBe(true);
+    fc.property(decimals, fc.bigInt({ min: 0n, max: 2n ** 256n }), (of, minor) => {
+      expect(Amount.safeParse(fromMinor(minor, of)).success).toBe(true);
     }),
   );
 });
@@ -68,18 +66,18 @@ describe('an amount in a request', () => {
 
   test('comes back from minor units as it was, padded to the decimals of its currency', () => {
     fc.assert(
-      fc.property(currency, units, (of, minor) => {
-        const text = fromMinor(minor, decimalsOf(of));
-        expect(text.split('.')[1]?.length ?? 0).toBe(decimalsOf(of));
-        expect(toMinor(text, decimalsOf(of))).toBe(minor);
+      fc.property(decimals, units, (of, minor) => {
+        const text = fromMinor(minor, of);
+        expect(text.split('.')[1]?.length ?? 0).toBe(of);
+        expect(toMinor(text, of)).toBe(minor);
       }),
     );
   });
 
   test('can be written down up to the largest of its currency, and no further', () => {
-    for (const of of CURRENCIES) {
-      expect(AmountDto.safeParse(fromMinor(maxMinor(decimalsOf(of)), decimalsOf(of))).success).toBe(true);
-      expect(AmountDto.safeParse(fromMinor(maxMinor(decimalsOf(of)) + 1n, decimalsOf(of))).success).toBe(false);
+    for (let of = 0; of <= 18; of += 1) {
+      expect(AmountDto.safeParse(fromMinor(maxMinor(of), of)).success).toBe(true);
+      expect(AmountDto.safeParse(fromMinor(maxMinor(of) + 1n, of)).success).toBe(false);
     }
   });
 
@@ -132,11 +130,8 @@ describe('exact decimals', () => {
 
   test('round up to minor units: never less than the value, and by less than one unit', () => {
     fc.assert(
-      fc.property(decimal, currency, (value, of) => {
-        const [minor, exact] = aligned(
-          { units: toMinorRoundedUp(value, decimalsOf(of)), scale: decimalsOf(of) },
-          value,
-        );
+      fc.property(decimal, decimals, (value, of) => {
+        const [minor, exact] = aligned({ units: toMinorRoundedUp(value, of), scale: of }, value);
         const oneUnit = 10n ** BigInt(value.scale);
         expect(minor >= exact && minor - exact < oneUnit).toBe(true);
       }),

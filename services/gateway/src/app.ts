@@ -1,3 +1,4 @@
+import type { Scales } from '@cpg/contracts';
 import {
   clientNetwork,
   createApp,
@@ -47,6 +48,8 @@ import { serveApiDocs } from './openapi/plugin.ts';
 
 export interface AppOptions {
   readonly environment: 'sandbox' | 'production';
+  /** Of amounts in requests. */
+  readonly scales: Scales;
   /** Opens once the database belongs to the environment. */
   readonly gate: Pick<StartGate, 'waitUntilOpen'>;
   readonly pool: Pool;

@@ -77,7 +77,7 @@ export type GatewayConfig = z.infer<typeof GatewayConfig>;
 /** Reads the environment of the gateway. Like each reader here, it throws ConfigError with every fault. */
 export const readConfig = (env: NodeJS.ProcessEnv): GatewayConfig => read(GatewayConfig, env);
 
-const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
+const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true }).extend({
   API_KEY_PEPPER: SecretList,
 });
 
@@ -86,7 +86,7 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 /** The configuration of the `merchants` and `keys` commands. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
-const AuditConfig = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend({
+const AuditConfig = ServiceConfig.pick({ ENVIRONMENT: true }).extend({
   ORDERS_URL: ServiceUrl,
   PAYMENTS_URL: ServiceUrl,
   ADMIN_TO_ORDERS_TOKEN: SecretList,
@@ -99,13 +99,12 @@ export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env
 const DepositSettingsConfig = ServiceConfig.pick({
   ENVIRONMENT: true,
   DATABASE_URL: true,
-  CAZ_DECIMALS: true,
 }).extend({ PAYMENTS_URL: ServiceUrl, ADMIN_TO_PAYMENTS_TOKEN: SecretList });
 
 /** The configuration of the `accounts` and `confirmations` commands. */
 export const readDepositSettingsConfig = (env: NodeJS.ProcessEnv) => read(DepositSettingsConfig, env);
 
-const SecretsConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
+const SecretsConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true }).extend({
   API_KEY_PEPPER: SecretList,
   WEBHOOK_ENCRYPTION_KEY: SecretList,
 });
@@ -115,4 +114,4 @@ export const readSecretsConfig = (env: NodeJS.ProcessEnv) => read(SecretsConfig,
 
 /** The environment alone, for the `webhooks` commands. */
 export const readEnvironment = (env: NodeJS.ProcessEnv) =>
-  read(ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }), env).ENVIRONMENT;
+  read(ServiceConfig.pick({ ENVIRONMENT: true }), env).ENVIRONMENT;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { scalesOf } from '@cpg/contracts';
 import {
   createAddressMatcher,
   createClockGuard,
@@ -65,6 +66,7 @@ await runService(async () => {
   const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const app = await buildApp({
     environment: config.ENVIRONMENT,
+    scales: scalesOf(config),
     gate,
     pool,
     orders: ordersClient(orders),

@@ -6,6 +6,8 @@ import {
   MAX_EXPIRATION_MINUTES,
   MIN_EXPIRATION_MINUTES,
   PaymentCurrency,
+  type Scales,
+  scalesOf,
 } from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
 import { z } from 'zod';
@@ -94,10 +96,10 @@ const Config = z
     path: ['RATES'],
     error: 'must be market in production',
   });
-export type Config = z.infer<typeof Config> & { readonly assets: AssetTable };
+export type Config = z.infer<typeof Config> & { readonly assets: AssetTable; readonly scales: Scales };
 
 /** Reads the environment variables and the file of assets. Throws ConfigError with the variable and the fault. */
 export const readOrdersConfig = (env: NodeJS.ProcessEnv): Config => {
   const config = readConfig(Config, env);
-  return { ...config, assets: readAssets(config) };
+  return { ...config, assets: readAssets(config), scales: scalesOf(config) };
 };

@@ -44,7 +44,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
     schema: OrderEvent,
     newEvent: NewOrderEvent,
     streamOf: orderStreamOf,
-    currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
+    scaleOf: (command) => (command.type === 'CreateOrder' ? command : null),
     recent,
   });
   const handler = withOrderLog(decided, log);
@@ -74,6 +74,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
     assets: config.assets,
+    scales: config.scales,
     now,
     endsBy,
   };

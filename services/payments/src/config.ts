@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
+import { type Scales, scalesOf } from '@cpg/contracts';
 import {
   ConfigError,
   EventStoreConfig,
@@ -17,7 +18,7 @@ import { z } from 'zod';
 import { type DepositNetwork, depositNetworkOf } from './addresses/deposit-network.ts';
 import { refusePublishedKey } from './addresses/published-keys.ts';
 import { watchedNetworks } from './chains/network-availability.ts';
-import { FeeSchedule } from './payment/fees.ts';
+import { type FeeSchedule, feeScheduleIn } from './payment/fees.ts';
 import { type ProviderSettings, ProvidersFile } from './rails/gateway-pay/http-provider.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
@@ -80,6 +81,7 @@ export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
   readonly providers: readonly ProviderSettings[];
   readonly fees: FeeSchedule;
   readonly assets: AssetTable;
+  readonly scales: Scales;
   /** The networks of the table, with the accounts of the platform. */
   readonly networks: readonly DepositNetwork[];
 };
@@ -89,13 +91,15 @@ export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   const { PROVIDERS_FILE, FEES_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
   const assets = readAssets(config);
+  const scales = scalesOf(config);
   requireKnownNetworks(config.CHAIN_URLS, assets);
   requireQuorum(config);
   const read = {
     ...config,
     providers: PROVIDERS_FILE === undefined ? [] : readProviders(PROVIDERS_FILE, config.ENVIRONMENT),
-    fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
+    fees: readJsonFile('FEES_FILE', FEES_FILE, feeScheduleIn(scales)),
     assets,
+    scales,
     networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
   };
   requireRail(read);

@@ -42,7 +42,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     schema: PaymentEvent,
     newEvent: NewPaymentEvent,
     streamOf: paymentStreamOf,
-    currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
+    scaleOf: (command) => (command.type === 'ReceivePayment' ? command : null),
     recent,
   });
   const handler = withPaymentLog(decided, log);
@@ -67,6 +67,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     notifyOrder,
     findPayable: payableAt,
     fees: config.fees,
+    scales: config.scales,
     now,
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decimalsOf, ItemCurrency } from '../currencies.ts';
+import { ItemCurrency, priceDecimals } from '../currencies.ts';
 import { faultsIn } from '../testing/jest-faults.ts';
 import { ItemDto, Quantity } from './item.ts';
 
@@ -31,7 +31,7 @@ describe('an item', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ItemCurrency.options), fc.integer({ min: 0, max: 18 }), (currency, decimals) => {
         const unit_price = decimals === 0 ? '1' : `1.${'1'.repeat(decimals)}`;
-        const allowed = decimalsOf(currency);
+        const allowed = priceDecimals(currency);
         expect(faultsIn(ItemDto, { ...item, unit_price, currency })).toEqual(
           decimals <= allowed ? [] : [`unit_price: ${currency} has ${allowed} decimals, this amount has ${decimals}`],
         );

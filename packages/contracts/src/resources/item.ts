@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalsOf, ItemCurrency } from '../currencies.ts';
+import { ItemCurrency, priceDecimals } from '../currencies.ts';
 import { Amount, AmountDto } from '../money.ts';
 import { requestText } from './text.ts';
 
@@ -43,7 +43,7 @@ const checkDecimals = (
   context: z.RefinementCtx,
 ) => {
   const given = unit_price.split('.')[1]?.length ?? 0;
-  const allowed = decimalsOf(currency);
+  const allowed = priceDecimals(currency);
   if (given > allowed)
     context.addIssue({
       code: 'custom',

@@ -1,4 +1,4 @@
-import { isAppError, isTemporary, type RecordedEntry } from '@cpg/contracts';
+import { isAppError, isTemporary, type RecordedEntry, scalesOf } from '@cpg/contracts';
 import {
   AnyEvent,
   connectEventStore,
@@ -78,11 +78,11 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => stopping.abort(new ProjectionError('stopped: nothing was changed')));
   try {
-    const { DATABASE_URL: databaseUrl, EVENTSTORE_URL } = readConfig(Config, env);
+    const { DATABASE_URL: databaseUrl, EVENTSTORE_URL, CAZ_DECIMALS } = readConfig(Config, env);
     const client = connectEventStore(EVENTSTORE_URL);
     try {
       await requireSameEnvironment(client, databaseUrl);
-      await requireRecordedScales(client);
+      await requireRecordedScales(client, scalesOf({ CAZ_DECIMALS }));
       return await run(args, { client, databaseUrl, signal: stopping.signal, env, ...service });
     } catch (error) {
       if (isExpected(error)) throw error;

@@ -15,9 +15,7 @@ import { identifyStore } from '../service/own-store.ts';
 const USAGE = `  environment show   prints to which environment each schema and the event store belong
   environment stamp  stamps those without a stamp with ENVIRONMENT; an existing stamp never changes`;
 
-const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend(
-  EventStoreConfig.shape,
-);
+const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true }).extend(EventStoreConfig.shape);
 
 /** Runs an operator's command on the stamps of the stores. Resolves to the exit code. */
 export const runEnvironmentCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {

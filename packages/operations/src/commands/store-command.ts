@@ -11,7 +11,7 @@ import {
   RELAY,
   verified,
 } from '@cpg/event-sourcing';
-import { createLogger, KafkaConfig, readConfig, ServiceConfig } from '@cpg/platform';
+import { createLogger, KafkaConfig, readConfig } from '@cpg/platform';
 import { createKafka } from '@cpg/platform/kafka';
 import { createPool, type Pool, transaction } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -21,8 +21,6 @@ import { type Published, reconcile } from '../reconcile/reconcile.ts';
 const USAGE = `  store reconcile [--apply] [--folder F]  shows which rows, deliveries and Kafka messages have no event in the event store, and
                                           lists them in a file; --apply makes the service follow this store
   store republish --since TIME            publishes every event that was recorded since then again, under the same ids`;
-
-const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.shape);
 
 interface StoreCommandOptions extends ShadowTableOptions {
   readonly moreProjections: readonly Projection[];
@@ -46,7 +44,7 @@ export const runStoreCommand = async (args: readonly string[], options: StoreCom
       print(`${projection.schema}: the relay ${done}`);
       return 0;
     }
-    const kafka = createKafka(readConfig(Config, options.env), { clientId: 'admin', log });
+    const kafka = createKafka(readConfig(KafkaConfig, options.env), { clientId: 'admin', log });
     return (await reconcile({ ...options, pool, kafka, folder, apply })) ? 0 : 1;
   } finally {
     await pool.end();

@@ -1,4 +1,4 @@
-import type { DomainMessage } from '@cpg/contracts';
+import { type DomainMessage, scalesOf } from '@cpg/contracts';
 import {
   createLags,
   guardAppends,
@@ -46,7 +46,7 @@ interface Opened {
   readonly log: Logger;
 }
 
-type Config = TopicConfig & { readonly ENVIRONMENT: Environment };
+type Config = TopicConfig & { readonly ENVIRONMENT: Environment; readonly CAZ_DECIMALS: number };
 
 interface Work<M extends DomainMessage> extends BackgroundWork<M>, Opened {
   readonly config: Config;
@@ -117,7 +117,7 @@ const prepareStore = async <M extends DomainMessage>(
   await requireEnvironment(client, environment);
   await store.untilKnown();
   await requireOwnStore({ client, db: readModel, projection, environment, name });
-  await requireRecordedScales(client);
+  await requireRecordedScales(client, scalesOf(config));
   // Before the first row: tables with rows but no version count as those of an earlier version.
   for (const each of [projection, ...moreProjections]) await ensureVersion(readModel, each);
   gate.open();

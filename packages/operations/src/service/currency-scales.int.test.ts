@@ -1,4 +1,4 @@
-import { configureCaz, PaymentCurrency, SCALES_STREAM } from '@cpg/contracts';
+import { PaymentCurrency, SCALES_STREAM, scalesOf } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing) await close();
 });
-afterEach(() => configureCaz(18));
 
 const recorded = async () =>
   (await readStream(client, SCALES_STREAM, AnyEvent))!.map(
@@ -32,8 +31,10 @@ const recorded = async () =>
 
 const context = { actor: 'test', requestId: 'req_1', correlationId: 'cor_1' };
 
-/** A till whose command `Pay` stores an amount of CAZ. */
-const till = () =>
+const caz = (CAZ_DECIMALS: number) => scalesOf({ CAZ_DECIMALS });
+
+/** A till whose command `Pay` stores an amount of CAZ, with these decimals. */
+const till = (decimals = 18) =>
   withRecordedScales(
     commandHandler<null, { type: 'Pay' | 'Close' }, AnyEvent>({
       client,
@@ -46,28 +47,26 @@ const till = () =>
       newEvent: AnyEvent,
       streamOf: (id) => id,
     }),
-    { client, actor: 'test', currencyOf: ({ type }) => (type === 'Pay' ? 'CAZ' : null) },
+    { client, actor: 'test', scaleOf: ({ type }) => (type === 'Pay' ? { currency: 'CAZ', decimals } : null) },
   );
 
 test('decimals can be changed until an amount is stored', async () => {
   await till().handle('till-1', { type: 'Close' }, context);
-  await recordScale(client, 'BTC', 'test');
-  configureCaz(2);
-  expect(await requireRecordedScales(client)).toEqual(new Set(['BTC']));
+  await recordScale(client, { currency: 'BTC', decimals: 8 }, 'test');
+  expect(await requireRecordedScales(client, caz(2))).toEqual(new Set(['BTC']));
 });
 
 test('a command that stores an amount records the decimals before', async () => {
-  configureCaz(6);
-  await till().handle('till-1', { type: 'Pay' }, context);
+  await till(6).handle('till-1', { type: 'Pay' }, context);
   expect(await recorded()).toEqual(['BTC 8', 'CAZ 6']);
-  expect(await requireRecordedScales(client)).toEqual(new Set(['BTC', 'CAZ']));
+  expect(await requireRecordedScales(client, caz(6))).toEqual(new Set(['BTC', 'CAZ']));
 });
 
 test('amounts keep their decimals: another configuration is refused with what to set', async () => {
   const refusal =
     /^CAZ_DECIMALS is 18, but the amounts of CAZ in this event store have 6 decimals: set CAZ_DECIMALS=6 for all services/;
-  await expect(requireRecordedScales(client)).rejects.toThrow(refusal);
-  await expect(recordScale(client, 'CAZ', 'test')).rejects.toThrow(refusal);
+  await expect(requireRecordedScales(client, caz(18))).rejects.toThrow(refusal);
+  await expect(recordScale(client, { currency: 'CAZ', decimals: 18 }, 'test')).rejects.toThrow(refusal);
   await expect(till().handle('till-2', { type: 'Pay' }, context)).rejects.toMatchObject({
     code: 'dependency_unavailable',
     message: 'CAZ is not available: try again later',
@@ -79,9 +78,9 @@ test('amounts keep their decimals: another configuration is refused with what to
 });
 
 test('processes that store the first amounts together record each currency once', async () => {
-  configureCaz(6);
+  const scales = caz(6);
   const all = Array.from({ length: 4 }, () =>
-    PaymentCurrency.options.map((currency) => recordScale(client, currency, 'test')),
+    PaymentCurrency.options.map((currency) => recordScale(client, { currency, decimals: scales[currency] }, 'test')),
   );
   await Promise.all(all.flat());
   expect((await recorded()).sort()).toEqual(['BTC 8', 'CAZ 6', 'ETH 18', 'USDC 6', 'USDG 6', 'USDT 6']);
@@ -89,5 +88,5 @@ test('processes that store the first amounts together record each currency once'
 
 test('does not go on without the record that it had', async () => {
   await tombstone(client, SCALES_STREAM);
-  await expect(requireRecordedScales(client)).rejects.toThrow(/currency-scales was deleted: restore/);
+  await expect(requireRecordedScales(client, caz(6))).rejects.toThrow(/currency-scales was deleted: restore/);
 });

@@ -1,4 +1,4 @@
-import { AppError, CurrencyScaleRecorded, decimalsOf, PaymentCurrency, SCALES_STREAM } from '@cpg/contracts';
+import { AppError, CurrencyScaleRecorded, PaymentCurrency, type Scales, SCALES_STREAM } from '@cpg/contracts';
 import { FatalStartError, wallClock } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import {
@@ -16,68 +16,73 @@ class WrongScaleError extends FatalStartError {
   override readonly name = 'WrongScaleError';
 }
 
-/** Throws WrongScaleError if `decimals`, which stored amounts of a currency have, are not those of the
+/** A currency, and the decimals of amounts of it. */
+export interface Scale {
+  readonly currency: PaymentCurrency;
+  readonly decimals: number;
+}
+
+/** Throws WrongScaleError if `recorded`, which stored amounts of a currency have, are not the decimals of the
  *  configuration. */
-const requireConfiguredScale = (currency: PaymentCurrency, decimals: number): void => {
-  const configured = decimalsOf(currency);
-  if (configured === decimals) return;
+const requireSameScale = ({ currency, decimals: configured }: Scale, recorded: number): void => {
+  if (configured === recorded) return;
   throw new WrongScaleError(
     currency === 'CAZ'
-      ? `CAZ_DECIMALS is ${configured}, but the amounts of CAZ in this event store have ${decimals} decimals: set CAZ_DECIMALS=${decimals} for all services and admin commands. Stored amounts cannot be rescaled; other decimals need an empty event store and database`
-      : `${currency} has ${configured} decimals in this version, but ${decimals} in this event store: use the version that wrote its events`,
+      ? `CAZ_DECIMALS is ${configured}, but the amounts of CAZ in this event store have ${recorded} decimals: set CAZ_DECIMALS=${recorded} for all services and admin commands. Stored amounts cannot be rescaled; other decimals need an empty event store and database`
+      : `${currency} has ${configured} decimals in this version, but ${recorded} in this event store: use the version that wrote its events`,
   );
 };
 
 /** Checks the configured decimals of every currency that has stored amounts. Returns those currencies. Throws
  *  WrongScaleError. */
-export const requireRecordedScales = async (client: EventStoreDBClient): Promise<ReadonlySet<PaymentCurrency>> => {
+export const requireRecordedScales = async (
+  client: EventStoreDBClient,
+  configured: Scales,
+): Promise<ReadonlySet<PaymentCurrency>> => {
   const { scales } = await readScales(client);
-  for (const [currency, decimals] of scales) requireConfiguredScale(currency, decimals);
+  for (const [currency, recorded] of scales) requireSameScale({ currency, decimals: configured[currency] }, recorded);
   return new Set(scales.keys());
 };
 
-/** Records the configured decimals of a currency before its first amount is stored. The first record counts: throws
+/** Records the decimals of a currency before its first amount is stored. The first record counts: throws
  *  WrongScaleError if it has other decimals. Idempotent. */
-export const recordScale = async (
-  client: EventStoreDBClient,
-  currency: PaymentCurrency,
-  actor: string,
-): Promise<void> => {
+export const recordScale = async (client: EventStoreDBClient, scale: Scale, actor: string): Promise<void> => {
   for (;;) {
     const { scales, end } = await readScales(client);
-    const recorded = scales.get(currency);
-    if (recorded !== undefined) return requireConfiguredScale(currency, recorded);
+    const recorded = scales.get(scale.currency);
+    if (recorded !== undefined) return requireSameScale(scale, recorded);
+    const { currency, decimals } = scale;
     const event: CurrencyScaleRecorded = {
       type: 'CurrencyScaleRecorded',
-      data: { currency, decimals: decimalsOf(currency), at: wallClock().toISOString() },
+      data: { currency, decimals, at: wallClock().toISOString() },
     };
     await appendOne(client, SCALES_STREAM, event, end, actor);
   }
 };
 
-/** Lets a command store amounts of a currency only once the decimals of the currency are recorded, so that another
- *  configuration cannot give them another meaning. `currencyOf` returns the currency of a command that stores the first
- *  amount of a stream. Throws `dependency_unavailable` while the configuration is wrong. */
+/** Lets a command store amounts of a currency only once their decimals are recorded, so that another configuration
+ *  cannot give amounts of the currency other ones. `scaleOf` returns the scale of a command that stores the first amount
+ *  of a stream. Throws `dependency_unavailable` while the configuration is wrong. */
 export const withRecordedScales = <State, Command, E extends DomainEvent>(
   handler: CommandHandler<State, Command, E>,
   {
     client,
     actor,
-    currencyOf,
+    scaleOf,
   }: {
     readonly client: EventStoreDBClient;
     readonly actor: string;
-    readonly currencyOf: (command: Command) => PaymentCurrency | null;
+    readonly scaleOf: (command: Command) => Scale | null;
   },
 ): CommandHandler<State, Command, E> => {
-  const recorded = new Set<PaymentCurrency>();
+  const recorded = new Map<PaymentCurrency, number>();
   return {
     ...handler,
     handle: async (id, command, ...rest) => {
-      const currency = currencyOf(command);
-      if (currency && !recorded.has(currency)) {
-        await recordScale(client, currency, actor).catch(refuseWrongScale(currency));
-        recorded.add(currency);
+      const scale = scaleOf(command);
+      if (scale && recorded.get(scale.currency) !== scale.decimals) {
+        await recordScale(client, scale, actor).catch(refuseWrongScale(scale.currency));
+        recorded.set(scale.currency, scale.decimals);
       }
       return handler.handle(id, command, ...rest);
     },

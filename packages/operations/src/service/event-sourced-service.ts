@@ -1,4 +1,4 @@
-import type { DomainMessage, PaymentCurrency } from '@cpg/contracts';
+import type { DomainMessage } from '@cpg/contracts';
 import {
   type CommandHandler,
   commandHandler,
@@ -24,7 +24,7 @@ import { databaseClocks } from '@cpg/platform/postgres';
 import type { z } from 'zod';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
-import { withRecordedScales } from './currency-scales.ts';
+import { type Scale, withRecordedScales } from './currency-scales.ts';
 import type { eventSourcedApp } from './event-sourced-app.ts';
 
 type Config = z.infer<typeof ServiceConfig> &
@@ -89,13 +89,13 @@ const openService = (name: string, config: Config) => {
     },
     /** A handler that records the decimals of a currency before its first amount. */
     commandHandler: <State, Command, E extends DomainEvent>({
-      currencyOf,
+      scaleOf,
       ...options
     }: Omit<CommandHandlerOptions<State, Command, E>, 'client'> & {
-      /** The currency of a command that stores the first amount of a stream. */
-      readonly currencyOf: (command: Command) => PaymentCurrency | null;
+      /** The currency and the decimals of a command that stores the first amount of a stream. */
+      readonly scaleOf: (command: Command) => Scale | null;
     }): CommandHandler<State, Command, E> =>
-      withRecordedScales(commandHandler({ ...options, client }), { client, actor: `service:${name}`, currencyOf }),
+      withRecordedScales(commandHandler({ ...options, client }), { client, actor: `service:${name}`, scaleOf }),
     /** The options that each HTTP server needs. */
     http: {
       gate,

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decimalsOf } from '@cpg/contracts';
 import { z } from 'zod';
 import { ConfigError, EventStoreConfig, KafkaConfig, readConfig, ServiceConfig } from './config.ts';
 
@@ -25,8 +24,6 @@ const errorMessageFor = (changes: Record<string, string>): string => {
   }
   return '';
 };
-
-afterEach(() => void readConfig(Config, env));
 
 test('reads the given variables and fills in the defaults', () => {
   expect(readConfig(Config, env)).toEqual({
@@ -154,11 +151,6 @@ test.each([
 ])('rejects the secret %j without showing it in the message', (METRICS_TOKEN) => {
   expect(errorMessageFor({ METRICS_TOKEN })).toMatch('\n  METRICS_TOKEN: ');
   expect(errorMessageFor({ METRICS_TOKEN })).not.toMatch(METRICS_TOKEN);
-});
-
-test('sets the decimals of CAZ', () => {
-  readConfig(Config, { ...env, CAZ_DECIMALS: '6' });
-  expect(decimalsOf('CAZ')).toBe(6);
 });
 
 test('production refuses secrets that anybody could guess, a sandbox accepts them', () => {

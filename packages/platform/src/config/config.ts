@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { describeIssue, validationDetails } from './validation-messages.ts';
 import { isAddressOrCidr } from '../network/addresses.ts';
@@ -63,12 +62,9 @@ export const KafkaConfig = z.object({
   KAFKA_RETENTION_DAYS: z.coerce.number().int().positive().default(30),
 });
 
-/** Parses the environment at start, and sets the decimals of CAZ. Empty values count as absent. A secret `NAME` can be
+/** Parses the environment at start. Empty values count as absent. A secret `NAME` can be
  *  in the file that `NAME_FILE` names. Throws ConfigError with every fault, and without any secret. */
-export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
-  schema: T,
-  env: NodeJS.ProcessEnv,
-): z.output<T> => {
+export const readConfig = <T extends z.ZodType>(schema: T, env: NodeJS.ProcessEnv): z.output<T> => {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const { secrets, faults: unreadable } = readSecretFiles(given);
   const present: NodeJS.ProcessEnv = { ...given, ...secrets };
@@ -80,7 +76,6 @@ export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(`invalid environment variables:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
-  configureCaz(parsed.data.CAZ_DECIMALS);
   return parsed.data;
 };
 

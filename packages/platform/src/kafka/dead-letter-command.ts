@@ -20,12 +20,10 @@ class DeadLetterCommandError extends Error {
   override readonly name = 'DeadLetterCommandError';
 }
 
-const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.shape);
-
 /** Runs an operator's command on the dead-letter topics. Resolves to the exit code: 0, or 2 on an error. */
 export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   try {
-    const kafka = createKafka(readConfig(Config, env), {
+    const kafka = createKafka(readConfig(KafkaConfig, env), {
       clientId: 'dead-letters',
       log: createLogger({ name: 'dead-letters', level: 'silent' }),
     });

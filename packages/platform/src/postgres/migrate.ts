@@ -195,7 +195,7 @@ const hasServiceRoles = async (db: Queryable): Promise<boolean> => {
   );
 };
 
-const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true });
+const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true });
 
 /** Runs the operator's command that prepares the schema of a service as its owner. Resolves to the exit code. */
 export const runMigrateCommand = async (migrations: Migrations, env: NodeJS.ProcessEnv): Promise<number> => {

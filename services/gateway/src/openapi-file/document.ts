@@ -8,6 +8,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
   const app = await buildApp({
     gate: { waitUntilOpen: async () => {} },
     environment: 'sandbox',
+    scales: unused,
     pool: unused,
     orders: unused,
     payments: unused,

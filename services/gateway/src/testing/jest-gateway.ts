@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
@@ -91,6 +92,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const app = await buildApp({
     gate: options.gate ?? { waitUntilOpen: async () => {} },
     environment,
+    scales: scalesOf({ CAZ_DECIMALS: 18 }),
     pool,
     ...services.clients,
     authenticator: createAuthenticator({

@@ -1,9 +1,9 @@
 import { type AssetTable, payableStep, requirePayable } from '@cpg/assets';
 import {
   type CreateOrderCall,
-  decimalsOf,
   DEFAULT_EXPIRATION_MINUTES,
   OrderDetails,
+  type Scales,
   toleranceBpsOf as toBps,
 } from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
@@ -31,6 +31,8 @@ export interface CreateOrderOptions {
   /** The tolerance for underpayment of a merchant, in hundredths of a percent. */
   readonly toleranceBpsOf: (merchantId: string) => Promise<number>;
   readonly assets: AssetTable;
+  /** Of new orders. */
+  readonly scales: Scales;
   readonly now: () => Date;
   /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
   readonly endsBy: () => Date;
@@ -59,7 +61,7 @@ export const orderCreation =
 const recordOrder = async (
   { order_id: orderId, merchant_id: merchantId, order, request_hash: requestHash }: CreateOrderCall,
   context: CallContext,
-  { handler, payablesOf, rates: market, rateLockMaxMinutes, toleranceBpsOf, assets, now }: CreateOrderOptions,
+  { handler, payablesOf, rates: market, rateLockMaxMinutes, toleranceBpsOf, assets, scales, now }: CreateOrderOptions,
 ): Promise<ExistingOrder | null> => {
   const {
     items,
@@ -71,14 +73,14 @@ const recordOrder = async (
     ...details
   } = order;
   const at = now();
-  const decimals = decimalsOf(currency);
+  const decimals = scales[currency];
   const identity = { orderId, merchantId, currency, decimals, rails };
   const toleranceBps = percent === undefined ? await toleranceBpsOf(merchantId) : toBps(percent);
   const expiresAt = plusMinutes(at, expirationMinutes);
   // Without renewal the rates stay locked until the deadline: nothing else could end them.
   const renews = capabilities.expiration_auto_renewal;
   const ratesExpireAt = renews ? earlierOf(expiresAt, plusMinutes(at, rateLockMaxMinutes)) : expiresAt;
-  const stepMinor = payableStep(assets, currency);
+  const stepMinor = payableStep(assets, currency, decimals);
   const lock = { now: at, expiresAt: ratesExpireAt, decimals, stepMinor };
   const quoted = await quoteItems(market, items, currency, lock);
   if (rails.includes('crypto_deposit')) requirePayable(assets, currency, quoted.pricedMinor);

@@ -14,7 +14,7 @@ import { createLogger } from '@cpg/platform';
 import { LEAST_LEFT_MS } from './leased-items.ts';
 import { createStock } from './stock.ts';
 
-const assets = readAssets({ ENVIRONMENT: 'sandbox' });
+const assets = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
 const log = createLogger({ name: 'stock', level: 'silent' });
 
 /** A stock over payments that leases numbered items, or what `answer` says. */

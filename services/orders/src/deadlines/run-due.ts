@@ -58,6 +58,6 @@ const renewal = async (
   const at = now();
   const ratesExpireAt = earlierOf(deadlineAfterRenewal(order, at), plusMinutes(at, rateLockMaxMinutes));
   const { items, currency, decimals } = order;
-  const lock = { now: at, expiresAt: ratesExpireAt, decimals, stepMinor: payableStep(assets, currency) };
+  const lock = { now: at, expiresAt: ratesExpireAt, decimals, stepMinor: payableStep(assets, currency, decimals) };
   return { type: 'RenewOrder', ...(await quoteItems(rates, items, currency, lock)), ratesExpireAt, at };
 };

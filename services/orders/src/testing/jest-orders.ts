@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noDepositSettings, readAssets } from '@cpg/assets';
-import { AppError, NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
+import { AppError, NewOrderEvent, OrderEvent, type OrderMessage, scalesOf, TOPICS } from '@cpg/contracts';
 import type { FaultOf } from '@cpg/embedded-eventstore/testing';
 import {
   commandHandler,
@@ -199,7 +199,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
   const options = { client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf };
   const handler = commandHandler({ ...options, recent });
   const payments = paymentsClient(http);
-  const assets = readAssets({ ENVIRONMENT: 'sandbox' });
+  const assets = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
   const stock = createStock({
     assets,
     settings: () => noDepositSettings,
@@ -212,6 +212,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     rates: rates.provider,
     rateLockMaxMinutes: 1_440,
     assets,
+    scales: scalesOf({ CAZ_DECIMALS: 18 }),
     now,
     endsBy: now,
   };

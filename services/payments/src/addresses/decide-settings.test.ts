@@ -7,7 +7,9 @@ import { decideSettings, type SettingsCommand } from './decide-settings.ts';
 const NOW = new Date('2026-01-31T12:00:00.000Z');
 const AT = { now: NOW, mostConfirmations: () => 200 };
 const NETWORK = 'ethereum-sepolia';
-const ETHER = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'ETH')!;
+const ETHER = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }).assets.find(
+  ({ currency }) => currency === 'ETH',
+)!;
 
 const node = () => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'");
 const [KEY, OTHER] = [node(), node()].map((each) => readAccountKey(each.publicExtendedKey)) as [

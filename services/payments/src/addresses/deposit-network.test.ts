@@ -4,7 +4,7 @@ import { createBase58check } from '@scure/base';
 import { readAccountKey } from './account-key.ts';
 import { bitcoinAddress, depositNetworkOf, depositNetworksOf, evmAddress, withAccount } from './deposit-network.ts';
 
-const sandbox = readAssets({ ENVIRONMENT: 'sandbox' });
+const sandbox = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
 const accounts = sandbox.networks.map(({ xpub }) => readAccountKey(xpub!));
 
 test('an address depends on the account, the index and the kind of network, also when it is asked for again', () => {

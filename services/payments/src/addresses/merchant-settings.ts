@@ -1,6 +1,5 @@
 import { type Asset, type AssetTable, type ConfirmationTier, settingsOf } from '@cpg/assets';
 import {
-  decimalsOf,
   ACCOUNT_STREAM_PREFIX,
   Amount,
   type AppError,
@@ -91,7 +90,7 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
       return [{ network: name, fingerprint, owner, depth, first_address: network.addressAt(0) }];
     }),
     confirmations: table.assets.flatMap((asset) => {
-      const { id, currency, network } = asset;
+      const { id, currency, currencyDecimals, network } = asset;
       const ofMerchant = own.confirmations.get(id) ?? [];
       const ofTable = [{ fromMinor: 0n, confirmations: asset.requiredConfirmations }, ...asset.confirmationTiers];
       const applying = ofTable.filter((tier) => ofMerchant.every(({ fromMinor }) => tier.fromMinor < fromMinor));
@@ -101,7 +100,7 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
           currency,
           network: network.name,
           owner,
-          from: fromMinor(from, decimalsOf(currency)),
+          from: fromMinor(from, currencyDecimals),
           confirmations,
         }));
       return [...rows('platform', applying), ...rows('merchant', ofMerchant)];
@@ -140,10 +139,10 @@ const assetNamed = (table: AssetTable, id: string): Asset => {
   throw invalid('asset', `there is no such asset: ${table.assets.map((each) => each.id).join(', ')}`);
 };
 
-const minorOf = (amount: string, { currency }: Asset): bigint => {
+const minorOf = (amount: string, { currency, currencyDecimals: decimals }: Asset): bigint => {
   const { success, error } = Amount.safeParse(amount);
   if (!success) throw invalid('from', error.issues[0]!.message);
-  return parseAmount(amount, { currency, decimals: decimalsOf(currency), path: 'from' });
+  return parseAmount(amount, { currency, decimals, path: 'from' });
 };
 
 const invalid = (path: string, message: string): AppError => invalidRequest([{ path, message }]);

@@ -179,7 +179,7 @@ afterAll(async () => {
 
 /** A node of a network of the bundled table, with its tokens, and a proxy before it. */
 const startNetwork = async (name: string) => {
-  const table: AssetTable = readAssets({ ENVIRONMENT: 'production', NETWORKS: [name] });
+  const table: AssetTable = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS: [name] });
   const [network] = table.networks;
   const chainId = Number(network!.chainId.slice('eip155:'.length));
   const node = await startAnvil({ chainId, ...(name === 'base' && { moreArgs: ['--optimism'] }) });

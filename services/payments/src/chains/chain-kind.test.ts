@@ -2,7 +2,7 @@ import { chainFacts, readAssets } from '@cpg/assets';
 import { chainKindOf } from './chain-kind.ts';
 
 const NETWORKS = ['bitcoin', 'ethereum', 'base', 'polygon', 'arbitrum', 'bnb'];
-const { networks, assets } = readAssets({ ENVIRONMENT: 'production', NETWORKS });
+const { networks, assets } = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18, NETWORKS });
 
 test.each(networks)(
   'a reorganization of $name is followed until the largest payment is confirmed',

@@ -1,5 +1,4 @@
 import {
-  decimalsOf,
   type ErrorCode,
   isAppError,
   OrderId,
@@ -7,6 +6,7 @@ import {
   paymentView,
   type RegisteredPayment,
   type RegisterPaymentCall,
+  type Scales,
 } from '@cpg/contracts';
 import { afterRecording, type HandleOptions } from '@cpg/event-sourcing';
 import type { CallContext } from '@cpg/platform';
@@ -26,6 +26,8 @@ export interface MatchingOptions {
   /** Whether the payment had failed when its order was deleted. */
   readonly hadFailedAtDeletion: (orderId: string, paymentId: string) => Promise<boolean>;
   readonly fees: FeeSchedule;
+  /** Of new payments. */
+  readonly scales: Scales;
   readonly now: () => Date;
 }
 
@@ -48,6 +50,7 @@ export const registerPayments = ({
   merchantOfOrder,
   hadFailedAtDeletion,
   fees,
+  scales,
   now,
 }: MatchingOptions): RegisterPayment => {
   const receive = async (
@@ -56,7 +59,7 @@ export const registerPayments = ({
     options: Pick<HandleOptions, 'beforeAppend'>,
   ): Promise<ExistingPayment> => {
     const { address, currency, confirmed, metadata } = call;
-    const decimals = decimalsOf(currency);
+    const decimals = scales[currency];
     const amountMinor = parsePositiveAmount(call, decimals);
     const { orderId, merchantId, rail } = await ownerOf(call);
     const terms = { merchantId, rail, currency, decimals, amountMinor };

@@ -21,6 +21,7 @@ const SEPOLIA = 'eip155:11155111/erc20:0x1c7D4B196Cb0C7B01d743Fbc6116a902379C723
 const network: Network = { kind: 'evm', name: 'ethereum', chainId: 'eip155:1' };
 const asset = (id: string): Asset => ({
   currency: 'USDC',
+  currencyDecimals: 6,
   network,
   id,
   decimals: 6,

@@ -1,6 +1,7 @@
+import { scalesOf } from '@cpg/contracts';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { feeOf, type FeeRule, FeeSchedule } from './fees.ts';
+import { feeOf, type FeeRule, FeeSchedule, feeScheduleIn } from './fees.ts';
 
 const SHIPPED = new URL('../../config/fees.json', import.meta.url);
 const shipped = FeeSchedule.parse(JSON.parse(readFileSync(SHIPPED, 'utf8')));
@@ -51,9 +52,10 @@ test('applies special terms of a merchant on the rails they name', () => {
   expect(feeOf(schedule, { ...payment, rail: 'crypto_deposit' })).toBe(100n);
 });
 
+const SCHEDULE = feeScheduleIn(scalesOf({ CAZ_DECIMALS: 2 }));
 const faultsOf = (rule: object, changes: object = {}) => {
   const rails = { ...shipped.rails, gateway_pay: rule };
-  return FeeSchedule.safeParse({ ...shipped, rails, ...changes }).error?.issues.map(({ path, message }) => [
+  return SCHEDULE.safeParse({ ...shipped, rails, ...changes }).error?.issues.map(({ path, message }) => [
     path.join('.'),
     message,
   ]);
@@ -79,6 +81,15 @@ test('refuses a schedule without a version, with one that is too long, and for a
   expect(faultsOf(rule, { version: 'v'.repeat(64) })).toBeUndefined();
   for (const changes of [{ version: '' }, { version: 'v'.repeat(65) }, { merchants: { ana: {} } }, { fixed: {} }])
     expect(faultsOf(rule, changes)).toHaveLength(1);
+});
+
+test('refuses them by the scale of the configuration, in terms of a merchant too', () => {
+  const merchants = { [MERCHANT]: { crypto_deposit: { percent_bps: 1, fixed: { CAZ: '0.001' } } } };
+  expect(faultsOf({ percent_bps: 1, min: { CAZ: '0.01' } })).toBeUndefined();
+  expect(faultsOf({ percent_bps: 1, min: { CAZ: '0.001' } }, { merchants })).toEqual([
+    ['rails.gateway_pay.min.CAZ', 'CAZ has 2 decimals'],
+    [`merchants.${MERCHANT}.crypto_deposit.fixed.CAZ`, 'CAZ has 2 decimals'],
+  ]);
 });
 
 test('a fee is between zero and the payment, and without a cap it never falls as the payment grows', () => {

@@ -1,26 +1,16 @@
 import {
   Amount,
-  decimalsOf,
+  decimalsIn,
   divideHalfEven,
   MerchantId,
   PaymentCurrency,
   type PaymentRail,
+  type Scales,
   toMinor,
 } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** Amounts by currency, each optional. Parse only after the decimals of CAZ are configured. */
-const Amounts = z.partialRecord(PaymentCurrency, Amount).superRefine((amounts, context) => {
-  for (const [currency, amount] of Object.entries(amounts) as [PaymentCurrency, string][]) {
-    if ((amount.split('.')[1]?.length ?? 0) > decimalsOf(currency)) {
-      context.addIssue({
-        code: 'custom',
-        path: [currency],
-        message: `${currency} has ${decimalsOf(currency)} decimals`,
-      });
-    }
-  }
-});
+const Amounts = z.partialRecord(PaymentCurrency, Amount);
 
 /** fee = percent of the payment + fixed, at least min, at most max. */
 export const FeeRule = z.strictObject({
@@ -41,6 +31,28 @@ export const FeeSchedule = z.strictObject({
   merchants: z.record(MerchantId, z.strictObject(FeeRules).partial()).default({}),
 });
 export type FeeSchedule = z.infer<typeof FeeSchedule>;
+
+/** A fee schedule whose amounts have at most the decimals of their currencies. */
+export const feeScheduleIn = (scales: Scales) =>
+  FeeSchedule.superRefine(({ rails, merchants }, context) => {
+    const rules = [
+      ...Object.entries(rails).map(([rail, rule]) => [['rails', rail], rule] as const),
+      ...Object.entries(merchants).flatMap(([merchant, ofMerchant]) =>
+        Object.entries(ofMerchant).map(([rail, rule]) => [['merchants', merchant, rail], rule] as const),
+      ),
+    ];
+    for (const [path, rule] of rules)
+      for (const kind of ['fixed', 'min', 'max'] as const)
+        for (const [currency, amount] of Object.entries(rule[kind] ?? {})) {
+          const decimals = scales[PaymentCurrency.parse(currency)];
+          if (decimalsIn(amount) > decimals)
+            context.addIssue({
+              code: 'custom',
+              path: [...path, kind, currency],
+              message: `${currency} has ${decimals} decimals`,
+            });
+        }
+  });
 
 export interface Charged {
   readonly merchantId: string;

@@ -1,5 +1,5 @@
 import { newId } from '@cpg/platform';
-import { instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
+import { instructionsOf, type RailsDatabase, SANDBOX, SCALES, startRailsDatabase } from '../testing/jest-rails.ts';
 import { networkAvailability } from '../chains/network-availability.ts';
 import { depositNetworksOf } from '../addresses/deposit-network.ts';
 import { openRails } from './open-rails.ts';
@@ -24,7 +24,8 @@ const WATCHED = { 'ethereum-sepolia': ['http://127.0.0.1:1'] };
 
 const rails = (ENVIRONMENT: 'sandbox' | 'production', CHAIN_URLS: Record<string, string[]>) => {
   const networks = depositNetworksOf(SANDBOX);
-  const config = { ENVIRONMENT, CHAIN_URLS, PUBLIC_URL: 'http://pay.test', providers: [], assets: SANDBOX, networks };
+  const money = { assets: SANDBOX, scales: SCALES };
+  const config = { ENVIRONMENT, CHAIN_URLS, PUBLIC_URL: 'http://pay.test', providers: [], ...money, networks };
   const { pool: readModel, client } = database;
   const now = () => new Date();
   const { read: readNetworks } = networkAvailability({ config, db: readModel, now });

@@ -1,5 +1,6 @@
 import type { AssetTable } from '@cpg/assets';
 import {
+  AppError,
   type Availability,
   type Instructions,
   type InstructionsCall,
@@ -7,6 +8,7 @@ import {
   isAppError,
   PaymentCurrency,
   type PaymentRail,
+  type Scales,
   type Stock,
   type StockCall,
 } from '@cpg/contracts';
@@ -24,7 +26,11 @@ import type { Rail, StockSources } from './rail.ts';
 
 export interface RailsOptions {
   readonly config: ProvidersConfig &
-    Pick<ChainsConfig, 'CHAIN_URLS'> & { readonly networks: readonly DepositNetwork[]; readonly assets: AssetTable };
+    Pick<ChainsConfig, 'CHAIN_URLS'> & {
+      readonly networks: readonly DepositNetwork[];
+      readonly assets: AssetTable;
+      readonly scales: Scales;
+    };
   readonly client: EventStoreDBClient;
   readonly readModel: Pool;
   readonly readNetworks: NetworkAvailability['read'];
@@ -46,7 +52,7 @@ export const openRails = ({ config, client, readModel, readNetworks, now }: Rail
   return {
     accounts,
     providers,
-    instructions: instructionsFrom(rails),
+    instructions: instructionsFrom(rails, config.scales),
     availability: availabilityOf(rails, readNetworks),
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
   };
@@ -86,7 +92,7 @@ type Rails = Readonly<Record<PaymentRail, Rail>>;
  *  `invalid_request` naming every rail that does not support the currency, `amount_too_small` if a rail cannot take
  *  the amount, and `network_unavailable` if it cannot take it now, before anything is assigned. */
 export const instructionsFrom =
-  (rails: Rails) =>
+  (rails: Rails, scales: Scales) =>
   async ({
     order_id: orderId,
     merchant_id: merchantId,
@@ -95,6 +101,13 @@ export const instructionsFrom =
     amount_minor: amountMinor,
     decimals,
   }: InstructionsCall): Promise<Instructions> => {
+    // The amounts of instructions are in minor units of this service.
+    if (decimals !== scales[currency])
+      throw new AppError('dependency_unavailable', `${currency} is not available: try again later`, {
+        cause: new Error(
+          `orders counts ${currency} with ${decimals} decimals, payments with ${scales[currency]}: set the same CAZ_DECIMALS for all services`,
+        ),
+      });
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));

@@ -74,6 +74,15 @@ test('refuses a currency without a contract and assigns nothing on any rail', as
   });
 });
 
+test('assigns nothing to an order that counts its currency with other decimals', async () => {
+  const money = { currency: 'CAZ' as const, amount_minor: '10000000', decimals: 6 };
+  const call = { order_id: newId('order'), merchant_id: newId('merchant'), rails: ['gateway_pay' as const], ...money };
+  await expect(rails.startProcess()(call)).rejects.toMatchObject({
+    code: 'dependency_unavailable',
+    cause: { message: expect.stringContaining('orders counts CAZ with 6 decimals, payments with 18') },
+  });
+});
+
 test('offers only the networks that are available and can take the amount, and refuses one that none can take', async () => {
   const [usdc] = assetsOf(SANDBOX, 'USDC');
   const base = { ...usdc!.network, name: 'base-sepolia', chainId: 'eip155:84532' };

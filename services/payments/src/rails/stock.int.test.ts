@@ -1,5 +1,5 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import { type AssignedInstruction, decimalsOf, depositsOf, PaymentCurrency } from '@cpg/contracts';
+import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/platform';
 import { readDepositSettings } from '../../../orders/src/create/followed.ts';
 import { createStock } from '../../../orders/src/create/stock.ts';
@@ -14,6 +14,7 @@ import {
   type RailsDatabase,
   SANDBOX,
   startRailsDatabase,
+  SCALES,
 } from '../testing/jest-rails.ts';
 
 let rails: RailsDatabase;
@@ -165,7 +166,7 @@ test('the stock takes nothing for a page whose networks cannot take the currency
       merchant_id: newId('merchant'),
       currency,
       amount_minor: String(totalMinor),
-      decimals: decimalsOf(currency),
+      decimals: SCALES[currency],
     };
     await expect(payments.assign({ ...call, rails: ['gateway_pay'] })).rejects.toMatchObject({
       code,

@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
@@ -35,19 +36,22 @@ export const testWallet = (key: number) => {
 };
 
 export const bitcoinAssets = (chainId = REGTEST_ID): AssetTable =>
-  assetTable({
-    networks: [{ network: 'bitcoin-local', chain_id: chainId }],
-    assets: [
-      {
-        currency: 'BTC',
-        network: 'bitcoin-local',
-        native: true,
-        decimals: 8,
-        smallest_payable: '0.00001',
-        confirmations: 1,
-      },
-    ],
-  });
+  assetTable(
+    {
+      networks: [{ network: 'bitcoin-local', chain_id: chainId }],
+      assets: [
+        {
+          currency: 'BTC',
+          network: 'bitcoin-local',
+          native: true,
+          decimals: 8,
+          smallest_payable: '0.00001',
+          confirmations: 1,
+        },
+      ],
+    },
+    scalesOf({ CAZ_DECIMALS: 18 }),
+  );
 
 /** A serialized block of raw transactions, without proof of work. */
 export const rawBlock = (

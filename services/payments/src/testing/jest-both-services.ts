@@ -6,6 +6,7 @@ import {
   isTemporary,
   type OrderMessage,
   type PaymentMessage,
+  scalesOf,
 } from '@cpg/contracts';
 import { createLogger, type InternalClient, type Logger } from '@cpg/platform';
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
@@ -173,7 +174,8 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
   const shared = {
     payablesOf: findPayables({ payments }),
     rateLockMaxMinutes: 1_440,
-    assets: readAssets({ ENVIRONMENT: 'sandbox' }),
+    assets: readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }),
+    scales: SCALES,
     rates: {
       quote: async (_base: string, _currency: string, quotedAt: Date) => ({
         rate: price(),
@@ -210,6 +212,7 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
   return { app, runDue, deletion, react: reactToPayments({ commands, payments, now }) };
 };
 
+const SCALES = scalesOf({ CAZ_DECIMALS: 18 });
 const FEES = FeeSchedule.parse({
   version: '1',
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
@@ -275,6 +278,7 @@ const paymentsService = ({
     register: registerPayments({
       commands,
       notifyOrder,
+      scales: SCALES,
       findPayable: async () => null,
       merchantOfOrder: async (orderId) => {
         const order = streams.orders.lastOf(orderId);

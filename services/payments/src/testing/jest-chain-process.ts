@@ -1,5 +1,5 @@
 import { type Asset, readAssets } from '@cpg/assets';
-import { AppError, type PaymentEvent, type RegisterPaymentCall } from '@cpg/contracts';
+import { AppError, type PaymentEvent, type RegisterPaymentCall, scalesOf } from '@cpg/contracts';
 import { createLogger, type Logger } from '@cpg/platform';
 import type { IsLeader } from '@cpg/platform/postgres';
 import type { ChainKind } from '../chains/chain-kind.ts';
@@ -22,7 +22,9 @@ import { MERCHANT } from './jest-fixtures.ts';
 import { memoryHandler } from './jest-memory.ts';
 import { crashes, type SimulatedChain, simulatedChain } from './jest-simulated-chain.ts';
 
-export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
+export const USDC = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }).assets.find(
+  ({ currency }) => currency === 'USDC',
+)!;
 export const COIN = 'eip155:31337/slip44:60';
 export const KIND: ChainKind = {
   windowBlocks: 10,
@@ -83,6 +85,7 @@ const memoryPayments = (now: () => Date, log: Logger) => {
       merchantOfOrder: async () => MERCHANT,
       hadFailedAtDeletion: async (_orderId, paymentId) => handler.lastOf(paymentId).status === 'failed',
       fees: FEES,
+      scales: scalesOf({ CAZ_DECIMALS: 18 }),
       now,
     }),
     fail: paymentChanges({ commands, notifyOrder, now, log }).fail,

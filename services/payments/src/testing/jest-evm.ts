@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { assetTable, type AssetTable } from '@cpg/assets';
 import type { ChainNode } from '@cpg/local-chain';
 import { TRANSFER_TOPIC } from '../chains/evm/block.ts';
@@ -25,27 +26,30 @@ const FORWARDER_CODE = `0x${forward(0)}${forward(64)}00`;
 const REVERTING_CODE = `0x${forward(0)}${forward(64)}60006000fd`;
 
 export const localAssets = (decimals = 6, chainId = 'eip155:31337', natives = ['ETH' as const]): AssetTable =>
-  assetTable({
-    networks: [{ network: 'ethereum-local', chain_id: chainId }],
-    assets: [
-      ...natives.map((currency) => ({
-        currency,
-        network: 'ethereum-local',
-        native: true as const,
-        decimals: 18,
-        smallest_payable: '1',
-        confirmations: 1,
-      })),
-      ...(['USDC', 'USDT'] as const).map((currency, index) => ({
-        currency,
-        network: 'ethereum-local',
-        contract: [TOKEN, OTHER_TOKEN][index]!,
-        decimals,
-        smallest_payable: '1',
-        confirmations: 1,
-      })),
-    ],
-  });
+  assetTable(
+    {
+      networks: [{ network: 'ethereum-local', chain_id: chainId }],
+      assets: [
+        ...natives.map((currency) => ({
+          currency,
+          network: 'ethereum-local',
+          native: true as const,
+          decimals: 18,
+          smallest_payable: '1',
+          confirmations: 1,
+        })),
+        ...(['USDC', 'USDT'] as const).map((currency, index) => ({
+          currency,
+          network: 'ethereum-local',
+          contract: [TOKEN, OTHER_TOKEN][index]!,
+          decimals,
+          smallest_payable: '1',
+          confirmations: 1,
+        })),
+      ],
+    },
+    scalesOf({ CAZ_DECIMALS: 18 }),
+  );
 
 /** Pays on an EVM node whose contracts `deploy` has placed. */
 export const evmPayer = ({ call }: ChainNode) => {

@@ -35,7 +35,7 @@ import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
 import { startOrdersStub } from './jest-orders-stub.ts';
-import { SANDBOX } from './jest-rails.ts';
+import { SANDBOX, SCALES } from './jest-rails.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 
@@ -167,6 +167,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     merchantOfOrder: merchantOf,
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
     fees,
+    scales: SCALES,
     now,
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readAssets } from '@cpg/assets';
 import {
-  decimalsOf,
+  scalesOf,
   ACCOUNT_STREAM_PREFIX,
   DerivationIndexesReserved,
   type PaymentCurrency,
@@ -31,7 +31,8 @@ const SERVICE = join(import.meta.dirname, '../..');
 export const log = createLogger({ name: 'rails', level: process.env.LOG_LEVEL ?? 'silent' });
 export const MERCHANT = newId('merchant');
 
-export const SANDBOX = readAssets({ ENVIRONMENT: 'sandbox' });
+export const SCALES = scalesOf({ CAZ_DECIMALS: 18 });
+export const SANDBOX = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
 
 /** A new account key of an EVM network. */
 export const ownKey = (): string => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'").publicExtendedKey;
@@ -94,10 +95,13 @@ export const startRailsDatabase = async () => {
       startProjection({ client, pool, databaseUrl: database.url, projection: payableProjection(client), log }),
     /** The rails of one process; processes share nothing but the stores. */
     startProcess: (networks?: DepositNetwork[]) =>
-      instructionsFrom({
-        gateway_pay: gatewayPay({ outside: [], own: [providerOf()] }),
-        crypto_deposit: depositsOf(networks),
-      }),
+      instructionsFrom(
+        {
+          gateway_pay: gatewayPay({ outside: [], own: [providerOf()] }),
+          crypto_deposit: depositsOf(networks),
+        },
+        SCALES,
+      ),
     /** The instructions and the stock of one process. In production, or with `hosts`, pages have addresses. */
     startStock: (
       hosts?: readonly string[],
@@ -113,7 +117,7 @@ export const startRailsDatabase = async () => {
       return {
         accounts,
         settings: depositSettings({ client, accounts, table: SANDBOX, environment, log }),
-        assign: instructionsFrom({ gateway_pay: gatewayPay(providers), crypto_deposit: deposits }),
+        assign: instructionsFrom({ gateway_pay: gatewayPay(providers), crypto_deposit: deposits }, SCALES),
         lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
       };
     },
@@ -133,9 +137,9 @@ export const instructionsOf = async (
   orderId: string,
   currency: PaymentCurrency = 'ETH',
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
-  { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', decimalsOf(currency))) } = {},
+  { merchantId = MERCHANT, amountMinor = String(toMinor('0.01', SCALES[currency])) } = {},
 ) => {
-  const money = { currency, amount_minor: amountMinor, decimals: decimalsOf(currency) };
+  const money = { currency, amount_minor: amountMinor, decimals: SCALES[currency] };
   const call = { order_id: orderId, merchant_id: merchantId, rails, ...money };
   return (await assign(call)).instructions;
 };

@@ -12,7 +12,7 @@ import { deposit } from './jest-order-events.ts';
 import type { PaymentsService } from './jest-payments.ts';
 
 export const NETWORK = 'ethereum-sepolia';
-const networks = depositNetworksOf(readAssets({ ENVIRONMENT: 'sandbox' }));
+const networks = depositNetworksOf(readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }));
 export const sepolia = networks.find(({ name }) => name === NETWORK)!;
 export const usdc = sepolia.assets.find(({ currency }) => currency === 'USDC')!;
 

@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { type AssetTable, assetTable, readAssets } from '@cpg/assets';
 import { TEST_TOKENS } from '@cpg/local-chain';
 import { blocksAhead } from '@cpg/payments/blocks-ahead.js';
@@ -28,30 +29,38 @@ const MAX_WATCHED_MIB = 50;
 
 /** Account keys of the sandbox, by kind of network. */
 const XPUBS = Object.fromEntries(
-  readAssets({ ENVIRONMENT: 'sandbox' }).networks.map(({ kind, xpub }) => [kind, xpub!] as const),
+  readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }).networks.map(({ kind, xpub }) => [kind, xpub!] as const),
 );
 
-const bitcoinTable = assetTable({
-  networks: [{ network: 'bitcoin', chain_id: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328', xpub: XPUBS.bitcoin! }],
-  assets: [
-    { currency: 'BTC', network: 'bitcoin', native: true, decimals: 8, smallest_payable: '0.00001', confirmations: 1 },
-  ],
-});
+const SCALES = scalesOf({ CAZ_DECIMALS: 18 });
 
-const evmTable: AssetTable = assetTable({
-  networks: [{ network: 'evm', chain_id: 'eip155:31337', xpub: XPUBS.evm! }],
-  assets: [
-    { currency: 'ETH', network: 'evm', native: true, decimals: 18, smallest_payable: '0.0001', confirmations: 1 },
-    ...TEST_TOKENS.filter(({ currency }) => currency !== 'CAZ').map(({ currency, decimals, contract }) => ({
-      currency,
-      network: 'evm',
-      contract,
-      decimals,
-      smallest_payable: '0.01',
-      confirmations: 1,
-    })),
-  ],
-});
+const bitcoinTable = assetTable(
+  {
+    networks: [{ network: 'bitcoin', chain_id: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328', xpub: XPUBS.bitcoin! }],
+    assets: [
+      { currency: 'BTC', network: 'bitcoin', native: true, decimals: 8, smallest_payable: '0.00001', confirmations: 1 },
+    ],
+  },
+  SCALES,
+);
+
+const evmTable: AssetTable = assetTable(
+  {
+    networks: [{ network: 'evm', chain_id: 'eip155:31337', xpub: XPUBS.evm! }],
+    assets: [
+      { currency: 'ETH', network: 'evm', native: true, decimals: 18, smallest_payable: '0.0001', confirmations: 1 },
+      ...TEST_TOKENS.filter(({ currency }) => currency !== 'CAZ').map(({ currency, decimals, contract }) => ({
+        currency,
+        network: 'evm',
+        contract,
+        decimals,
+        smallest_payable: '0.01',
+        confirmations: 1,
+      })),
+    ],
+  },
+  SCALES,
+);
 
 interface RecordedChain {
   readonly name: string;

@@ -48,7 +48,7 @@ export const startEvmStack = async (
 };
 
 const assetsWith = (confirmations: number): AssetsFile => {
-  const { networks } = readAssets({ ENVIRONMENT: 'sandbox' });
+  const { networks } = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
   const { xpub } = networks.find(({ name }) => name === 'ethereum-sepolia')!;
   const row = { network: LOCAL_NETWORK, smallest_payable: '0.000001', confirmations };
   return {

@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,9 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'chains '))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const networksIn = (path: string) =>
-  assetTable(AssetsFile.parse(JSON.parse(readFileSync(path, 'utf8')))).networks.map(({ name }) => name);
+  assetTable(AssetsFile.parse(JSON.parse(readFileSync(path, 'utf8'))), scalesOf({ CAZ_DECIMALS: 18 })).networks.map(
+    ({ name }) => name,
+  );
 
 test('leaves the sandbox as it is without a chain', () => expect(chainEnvironment({}, folder, {})).toEqual({}));
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AppError, decimalsOf, OrderId, parsePositiveAmount, PaymentId, WebhookId } from '@cpg/contracts';
+import { AppError, OrderId, parsePositiveAmount, PaymentId, type Scales, WebhookId } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -15,6 +15,7 @@ import { merchantIdOfWebhook } from '../webhooks/webhook-queries.ts';
 import * as schemas from './debug-schemas.ts';
 
 export interface DebugRouteOptions {
+  readonly scales: Scales;
   readonly pool: Pool;
   readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
@@ -45,7 +46,8 @@ const debugPaymentRoutes: FastifyPluginAsyncZod<{
   pool: Pool;
   orders: OrdersClient;
   payments: PaymentsClient;
-}> = async (app, { pool, orders, payments }) => {
+  scales: Scales;
+}> = async (app, { pool, orders, payments, scales }) => {
   const ownPaymentId = async (request: FastifyRequest, pathParameter: string): Promise<string> => {
     const id = parseId(PaymentId, 'payment', pathParameter);
     requireOwner(request, 'payment', await merchantIdOfPayment(pool, id));
@@ -54,7 +56,7 @@ const debugPaymentRoutes: FastifyPluginAsyncZod<{
 
   app.post('/register-payment', { schema: schemas.registerPayment }, async (request, reply) => {
     const { order_id, payment_rail: rail, outcome = 'confirmed' } = request.body;
-    parsePositiveAmount(request.body, decimalsOf(request.body.currency));
+    parsePositiveAmount(request.body, scales[request.body.currency]);
     const { rails } = await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
     if (rails.length > 0 && !rails.includes(rail))
       throw new AppError(

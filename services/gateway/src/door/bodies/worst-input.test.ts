@@ -1,3 +1,4 @@
+import { scalesOf } from '@cpg/contracts';
 import { AppError } from '@cpg/contracts';
 import { BODY_LIMIT_BYTES, createLogger, secretBox } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
@@ -32,6 +33,7 @@ beforeAll(async () => {
   app = await buildApp({
     gate: { waitUntilOpen: async () => {} },
     environment: 'sandbox',
+    scales: scalesOf({ CAZ_DECIMALS: 18 }),
     pool: store,
     orders: store,
     payments: store,

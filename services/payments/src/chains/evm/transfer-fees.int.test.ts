@@ -58,6 +58,7 @@ test('nothing is known about a contract that is no token, or of a node that cann
 describe('the check of the file of assets', () => {
   const assetOf = (contract: string, changes: Partial<Asset> = {}): Asset => ({
     currency: 'USDC',
+    currencyDecimals: 6,
     network: { kind: 'evm', name: 'local', chainId: 'eip155:31337' },
     id: `eip155:31337/erc20:${contract}`,
     contract,

@@ -1,5 +1,5 @@
 import type { Asset } from '@cpg/assets';
-import { decimalsOf, fromMinor, fromUnits, isAppError, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
+import { fromMinor, fromUnits, isAppError, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
 import { groupBy, type Logger, newContext } from '@cpg/platform';
 import type { IsLeader } from '@cpg/platform/postgres';
 import type { PaymentChanges } from '../../matching/changes.ts';
@@ -216,8 +216,8 @@ const assetOf = (assets: readonly Asset[], id: string): Asset => {
 };
 
 /** Minor units of the currency that `units` of the asset on its chain are worth, rounded down. */
-export const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
-  fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
+export const minorOf = ({ currencyDecimals: scale, decimals }: Asset, units: bigint): bigint =>
+  fromUnits(units, { scale, decimals }).minor;
 
 /** The confirmations that a transfer needs, by all money of the asset at its address: splitting a payment does not
  *  lower the number. Later transfers can raise it. */
@@ -269,14 +269,14 @@ const callOf = (
   height: number,
 ): RegisterPaymentCall | null => {
   const asset = assetOf(assets, transfer.asset);
-  const { currency, label, ifSent, isRetired } = asset;
+  const { currency, currencyDecimals, label, ifSent, isRetired } = asset;
   const minor = minorOf(asset, transfer.units);
   if (minor === 0n) return null;
   return {
     address: transfer.address,
     rail: 'crypto_deposit',
     provider_id: providerId,
-    amount: fromMinor(minor, decimalsOf(currency)),
+    amount: fromMinor(minor, currencyDecimals),
     currency,
     asset: asset.id,
     ...(label && { asset_label: label }),

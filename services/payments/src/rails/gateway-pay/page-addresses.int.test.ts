@@ -9,7 +9,7 @@ import { instructionsOf, log, ownKey, type RailsDatabase, startRailsDatabase } f
 import { type PageAddresses, pageAddresses } from './page-addresses.ts';
 
 const NETWORK = 'ethereum-sepolia';
-const TABLE = readAssets({ ENVIRONMENT: 'sandbox' });
+const TABLE = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
 const usdc = TABLE.assets.find(({ currency }) => currency === 'USDC')!;
 let rails: RailsDatabase;
 let process: ReturnType<RailsDatabase['startStock']>;
