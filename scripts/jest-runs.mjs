@@ -24,9 +24,20 @@ export const runJest = async (runs, patterns) => {
     );
   }
   console.log(`\nslowest test files\n${slowest(results.flatMap(({ files }) => files)).join('\n')}`);
-  if (existsSync(skippedBecause)) process.stdout.write(readFileSync(skippedBecause, 'utf8'));
+  const reasons = existsSync(skippedBecause) ? readFileSync(skippedBecause, 'utf8') : '';
+  process.stdout.write(reasons);
   rmSync(folder, { recursive: true, force: true });
-  return sum(results);
+  const failed = forbiddenSkips(reasons, process.env.REQUIRED_PROGRAMS);
+  for (const reason of failed) console.log(`FAIL: REQUIRED_PROGRAMS forbids to skip: ${reason}`);
+  return sum([...results, { passed: 0, failed: failed.length, skipped: 0 }]);
+};
+
+/** The lines of `reasons` that say that a required program is missing. `required` has the names of programs with spaces
+ *  between them.
+ *  @type {(reasons: string, required?: string) => string[]} */
+export const forbiddenSkips = (reasons, required = '') => {
+  const missing = required.split(' ').flatMap((name) => (name ? [`${name} is missing`] : []));
+  return reasons.split('\n').filter((reason) => missing.some((text) => reason.includes(text)));
 };
 
 /** The sum of several counts of tests.

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { forbiddenSkips } from '../../../../scripts/jest-runs.mjs';
 import { CHECKOUT } from './config.ts';
 
 const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
@@ -29,4 +30,16 @@ test('the setup takes pnpm from the cache of npx before it asks the registry', (
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test.each([
+  [undefined, []],
+  ['anvil btcd', ['tests of Bitcoin deposits are skipped: btcd is missing; install it']],
+  ['bitcoind', []],
+])('with REQUIRED_PROGRAMS="%s", a run fails by the tests that skip for want of one: %j', (required, expected) => {
+  const reasons = [
+    'tests of Bitcoin deposits are skipped: btcd is missing; install it',
+    'tests of alarms are skipped: promtool is missing',
+  ];
+  expect(forbiddenSkips(`${reasons.join('\n')}\n`, required)).toEqual(expected);
 });

@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AssetsFile, readAssets } from '@cpg/assets';
-import { findAnvil, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
+import { findAnvil, reportSkipped, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
 import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { type Desk, openDesk } from './desk.ts';
 
 /** Tests on an EVM chain run where anvil is there. */
 export const onEvm = findAnvil() ? describe : describe.skip;
+if (!findAnvil()) reportSkipped('tests on an EVM chain are skipped: anvil is missing: npm has none for this machine');
 
 export interface EvmStack {
   readonly stack: Stack;

@@ -53,11 +53,23 @@ test.each([
   expect(() => explainWriteErrors('/data', write)).toThrow(`the data folder /data cannot be used, ${explanation}`);
 });
 
-// File permissions do not restrict root.
-const unlessRoot = process.getuid?.() === 0 ? test.skip : test;
-unlessRoot('rejects a folder that this user may not write to', () => {
+/** Runs as a user without rights: file permissions do not restrict root. */
+const withoutRoot = (work: () => void): void => {
+  if (process.geteuid!() !== 0) return work();
+  process.seteuid!(NOBODY);
+  try {
+    work();
+  } finally {
+    process.seteuid!(0);
+  }
+};
+const NOBODY = 65_534;
+
+test('rejects a folder that this user may not write to', () => {
   chmodSync(base, 0o500);
-  expect(() => openDataFolder(join(base, 'data'))).toThrow(/this user may not write to it: set DATA_DIR/);
+  withoutRoot(() =>
+    expect(() => openDataFolder(join(base, 'data'))).toThrow(/this user may not write to it: set DATA_DIR/),
+  );
 });
 
 test('creates secrets once, readable only by their owner', () => {
