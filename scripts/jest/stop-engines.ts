@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { PostgresServer } from '@cpg/embedded-postgres';
+import type { PostgresServer } from '../../packages/engines/embedded-postgres/src/index.ts';
 
 export default async () => {
   const { postgres, dataDir } = (globalThis as unknown as { engines: { postgres: PostgresServer; dataDir: string } })
