@@ -116,6 +116,9 @@ test.each([
   [503, 'dependency_unavailable'],
   [500, 'internal_error'],
   [409, 'replay_running'],
+  [409, 'concurrent_update'],
+  [409, 'idempotency_key_in_use'],
+  [429, 'rate_limited'],
 ] as const)('a %i %s is not stored: a retry runs at once with the same id', async (status, code) => {
   gateway.payments.respond = () => errorResponse(status, code);
   expect((await refund('k1')).status).toBe(status);
