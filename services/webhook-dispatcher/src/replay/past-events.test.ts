@@ -1,6 +1,6 @@
 import { AppError, type HistoryOrdersQuery, type HistoryQuery } from '@cpg/contracts';
 import { message } from '../testing/jest-dispatchers.ts';
-import { type History, loadReplayBatch } from './past-events.ts';
+import { type History, historyClient, loadReplayBatch } from './past-events.ts';
 import type { ReplayRow } from './replay-table.ts';
 
 const AT = new Date('2026-01-31T12:00:00.000Z');
@@ -120,6 +120,10 @@ describe('an order that cannot be read', () => {
     });
   });
 
+  test('is behind the place of a batch that deferred it', async () => {
+    expect(await load({ failures: 3 }, { a: BROKEN })).toMatchObject({ cursor: at('at a'), deferred: ['a'] });
+  });
+
   test('is read again after all others', async () => {
     const replay = { deferred: ['a', 'b'], reached_order: 'at z' };
     const readable = { a: { places: ['1'] }, b: { places: ['1'] } };
@@ -138,8 +142,35 @@ describe('an order that cannot be read', () => {
   });
 });
 
-test('a stopped replay loads nothing', async () => {
-  const history = { ordersOf: async () => ({ orders: [], next: null }) } as unknown as History;
-  const stopped = AbortSignal.abort(new Error('stopped'));
-  await expect(loadReplayBatch(history, REPLAY, 10, stopped)).rejects.toThrow('stopped');
+test.each(['ordersOf', 'ofOrder'])('a replay that is stopped while it waits for %s loads nothing', async (name) => {
+  const stopping = new AbortController();
+  const stopIn = (call: string) => {
+    if (call === name) stopping.abort(new Error('stopped'));
+  };
+  const history = {
+    ordersOf: async () => {
+      stopIn('ordersOf');
+      return { orders: [{ id: 'a', place: 'at a' }], next: null };
+    },
+    ofOrder: async () => {
+      stopIn('ofOrder');
+      return { messages: [], more: false };
+    },
+  } as unknown as History;
+  await expect(loadReplayBatch(history, REPLAY, 10, stopping.signal)).rejects.toThrow('stopped');
+});
+
+test.each<[name: keyof History, service: string, path: string]>([
+  ['ordersOf', 'orders', '/merchants/an id/orders'],
+  ['ofOrder', 'orders', '/orders/an id/messages'],
+  ['ofPayments', 'payments', '/orders/an id/messages'],
+])('%s asks %s, for no longer than a stop may take', async (name, service, path) => {
+  const calls: unknown[] = [];
+  const clientOf = (asked: string) => ({ call: async (...call: unknown[]) => void calls.push([asked, ...call]) });
+  const clients = { orders: clientOf('orders'), payments: clientOf('payments') };
+  const query = { ...RANGE, limit: 1 };
+  await historyClient(clients as unknown as Parameters<typeof historyClient>[0])[name]('an id', query);
+  const context = expect.objectContaining({ actor: 'service:webhook-dispatcher' });
+  const options = { context, query, response: expect.anything(), timeoutMs: 4_000, connectRetryMs: 0 };
+  expect(calls).toEqual([[service, 'GET', path, options]]);
 });
