@@ -43,7 +43,7 @@ const load = async (
   const batch = await loadReplayBatch(history, { ...REPLAY, ...replay }, 10, new AbortController().signal);
   return { ...batch, asked, events: batch.events.map(({ orderId, type }) => `${orderId} ${type}`) };
 };
-const at = (order: string | null, within: object | null = null) => ({ order, within });
+const at = (afterOrder: string | null, within: object | null = null) => ({ afterOrder, within });
 
 test('asks for the orders of the merchant after the last one, in its range', async () => {
   const { asked } = await load({ reached_order: 'at a' }, { b: { places: ['1'] } });
@@ -89,7 +89,7 @@ test('a batch without orders keeps its place, and is the last', async () => {
 
 test('an order with more events than a page is continued after its last one', async () => {
   const first = await load({ reached_order: 'at 0' }, { a: { places: ['1'] }, b: { places: ['2', '3'], more: true } });
-  expect(first).toMatchObject({ cursor: at('at a', { id: 'b', place: '3' }), isLast: false });
+  expect(first).toMatchObject({ cursor: at('at a', { id: 'b', afterEvent: '3' }), isLast: false });
   expect(first.events).toHaveLength(3);
   const { asked, cursor } = await load(
     { order_id: 'b', order_place: '3', reached_order: 'at a' },
@@ -136,7 +136,7 @@ describe('an order that cannot be read', () => {
   test('stays deferred until all its pages are read, and goes to the end when it fails again', async () => {
     const replay = { deferred: ['a', 'b'], reached_order: 'at z', failures: 3 };
     expect(await load(replay, {}, { deferred: { a: { places: ['1'], more: true } } })).toMatchObject({
-      ...{ cursor: at('at z', { id: 'a', place: '1' }), deferred: ['a', 'b'] },
+      ...{ cursor: at('at z', { id: 'a', afterEvent: '1' }), deferred: ['a', 'b'] },
     });
     expect((await load(replay, {}, { deferred: { a: BROKEN } })).deferred).toEqual(['b', 'a']);
   });
