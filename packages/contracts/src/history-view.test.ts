@@ -56,8 +56,7 @@ test.each(published)('%s is shown in snake_case, with decimal amounts and no int
     expect(minors.map((minor) => fromMinor(BigInt(minor), DECIMALS))).toContain(/"(\d+\.\d+)"/.exec(amount)![1]);
 });
 
-const changeOf = (type: string): Record<string, unknown> =>
-  Object.fromEntries(published)[type]!.data.change as unknown as Record<string, unknown>;
+const changeOf = (type: string): Record<string, unknown> => Object.fromEntries(published)[type]!.data.change;
 const { items, capabilities, rates } = changeOf('OrderCreated');
 const {
   block,

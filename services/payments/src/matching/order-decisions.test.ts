@@ -18,10 +18,7 @@ const react = async (messages: readonly OrderMessage[], record: () => Promise<vo
         done.push(call);
       },
     } as never,
-    deletePayments: async (orderId) => {
-      done.push(['delete', orderId]);
-      return undefined as never;
-    },
+    deletePayments: async (orderId) => void done.push(['delete', orderId]),
   })(messages);
   return done;
 };

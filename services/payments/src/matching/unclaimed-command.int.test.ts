@@ -72,6 +72,7 @@ test('lists money of no known order with its age, network and address, and no ch
   const { provider_id, asset, tx_hash, address } = toAddress.body as ReturnType<typeof deposit> & { address: string };
   await payments.pool.query("insert into payments.unshown_addresses values ($1, 'f00dcafe', 7)", [address]);
   await ageBy('3 days 4 hours', toAddress.id);
+  await ageBy('24 hours', toOrder.id);
   const { code, lines } = await unclaimed('list');
   expect(code).toBe(1);
   expect(lines[0]).toBe(
@@ -83,7 +84,7 @@ test('lists money of no known order with its age, network and address, and no ch
       `^${toAddress.id},sepolia,${asset},10.000000,USDC,${address},f00dcafe,,${tx_hash},${provider_id},[^,]+,3d 4h$`,
     ),
   );
-  expect(lineOf(toOrder.id)).toMatch(/,,"'=cmd,""x"" \[2J",,tx-\d+,[^,]+,0h 0m$/);
+  expect(lineOf(toOrder.id)).toMatch(/,,"'=cmd,""x"" \[2J",,tx-\d+,[^,]+,1d 0h$/);
   for (const { id } of [toAddress, toOrder]) await unclaimed('return', id, ...REASON);
   await projected(toAddress.id, { status: 'refunded' });
   await projected(toOrder.id, { status: 'refunded' });
@@ -217,6 +218,13 @@ test.each<[string, string[], RegExp | string]>([
   const given = args.map((arg) => arg.replace(/^OWNED$/, payment.id).replace(/^ANY$/, id));
   expect(await refusalOf(...given)).toMatch(message);
   expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentOrphaned']);
+});
+
+test('refuses a deleted order, although its merchant is known', async () => {
+  const orderId = await payments.createOrder(appliedAsSeen);
+  await payments.events.deleted(orderId, []);
+  const { id } = await receive();
+  expect(await refusalOf('assign', id, '--order', orderId, ...REASON)).toMatch(`there is no order ${orderId}`);
 });
 
 test('counts what nobody resolved, and how old the oldest is, by currency', async () => {

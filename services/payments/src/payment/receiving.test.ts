@@ -295,7 +295,7 @@ describe('ReceivePayment after a failure', () => {
       .when(receivePayment({ at: CHANGED_AT, ...changes }))
       .then({
         type: 'PaymentReinstated',
-        data: { sighting: 2, seenAt, confirmed: true, ...expected, at: CHANGED_AT_ISO } as never,
+        data: { sighting: 2, seenAt, confirmed: true, ...expected, at: CHANGED_AT_ISO },
       }),
   );
   test('names the sighting and the changes of block in every later event', () => {

@@ -107,6 +107,56 @@ test('hands out no index that received money, and none before one that received 
   await projecting.stop();
 });
 
+test.each<[string, (address: string) => [sql: string, values: unknown[]][]]>([
+  [
+    'an order of another account shows',
+    (address) => [
+      [
+        `insert into payments.payables (id, order_id, merchant_id, rail, address, hosted)
+         values ('x', 'x', 'mer', 'crypto_deposit', $1, false)`,
+        [address],
+      ],
+    ],
+  ],
+  [
+    'was shown by an order without events',
+    (address) => [
+      [
+        `insert into payments.deposit_addresses (order_id, network, account, index, address)
+         values ('x', 'n', 'other', 0, $1)`,
+        [address],
+      ],
+    ],
+  ],
+  [
+    'received money',
+    (address) => [
+      ['insert into payments.chain_cursors (network) values ($1)', [NETWORK]],
+      [
+        `insert into payments.chain_transfers (network, id, address, asset, units, seen_at)
+         values ($1, 'a', $2, 'eth', 1, now())`,
+        [NETWORK, address],
+      ],
+    ],
+  ],
+])('reserves the only index that has rested again, unless its address %s', async (_, used) => {
+  const projecting = rails.startPayables();
+  const { addressAt } = NETWORKS.find(({ name }) => name === NETWORK)!;
+  const { lease } = rails.startStock();
+  expect(await indexesIn(lease, 1)).toEqual([0]);
+  await until(async () => (await rails.pool.query('select from payments.reserved_indexes')).rowCount === 1);
+  await projecting.stop();
+  // Another account says nothing about this one.
+  await rails.pool.query(
+    `insert into payments.reserved_indexes (id, account, index, revision) values ('other/7', 'other', 7, 0)`,
+  );
+  rails.passMs(REST_MS);
+  expect(await indexesIn(lease, 1)).toEqual([0]);
+  rails.passMs(REST_MS);
+  for (const [sql, values] of used(addressAt(0))) await rails.pool.query(sql, values);
+  expect(await indexesIn(lease, 1)).toEqual([1]);
+});
+
 test('never reserves an index again that a payment page shows, before and after its row is written', async () => {
   const { lease } = rails.startStock();
   const [shown, inLog] = (await lease({ addresses: { [NETWORK]: 3 }, references: 0 })).addresses[NETWORK]!;
