@@ -255,16 +255,16 @@ test('the deletion of an order has its reason', () =>
   }));
 
 test('an order shows what each payment is refunded in its own currency, and its own amounts in that of the order', () => {
-  const currencies: Record<string, 'USDC' | 'BTC'> = { [ORDER]: 'USDC', [PAYMENT]: 'BTC' };
+  const decimals: Record<string, number> = { [ORDER]: 6, [PAYMENT]: 8 };
   const shown = (type: string) =>
-    historyView(entryOf(`order-${ORDER}`, type, changeOf(type)), ORDER, (id) => currencies[id]).data;
+    historyView(entryOf(`order-${ORDER}`, type, changeOf(type)), ORDER, (id) => decimals[id]).data;
   expect(shown('OrderPaymentRefunded').refunded_amount).toBe('0.14030000');
   expect(shown('OrderCreated').total_amount).toBe('14.030000');
 });
 
 test('an entry keeps what is known of its recording', () => {
   const entry = entryOf(`order-${ORDER}`, 'OrderPaid', changeOf('OrderPaid'));
-  expect(historyView(entry, ORDER, () => CURRENCY)).toEqual({
+  expect(historyView(entry, ORDER, () => DECIMALS)).toEqual({
     ...entry,
     order_id: ORDER,
     data: { status: 'paid', status_reason: 'payment_settled' },

@@ -37,11 +37,11 @@ test('needs a rate for each currency of its items and their modifiers, and for n
     item(1, '1', 'MXN'),
   ];
   expect(currenciesOf(items)).toEqual(['MXN', 'EUR', 'USD']);
-  expect(() => price(items, { MXN: rate('1'), USD: rate('1') }, 'USDC')).toThrow('no rate was locked for EUR');
+  expect(() => price(items, { MXN: rate('1'), USD: rate('1') }, 6)).toThrow('no rate was locked for EUR');
 });
 
 test('accepts the largest total that can be written', () =>
-  expect(price([item(1, '999999999999999999.999999', 'USDC')], { USDC: rate('1') }, 'USDC')).toBe(10n ** 24n - 1n));
+  expect(price([item(1, '999999999999999999.999999', 'USDC')], { USDC: rate('1') }, 6)).toBe(10n ** 24n - 1n));
 
 test('refuses a total of zero and a total that is too large', () => {
   expect(() => price([item(1, '0')], { USD: rate('1') }, 6)).toThrow(/must be positive/);

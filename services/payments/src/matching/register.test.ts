@@ -6,6 +6,7 @@ import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
 import { CONTEXT } from '../testing/jest-fixtures.ts';
 import { paymentReceived } from '../testing/jest-payment-events.ts';
 import { evolve } from '../payment/state.ts';
+import { SCALES } from '../testing/jest-rails.ts';
 import { isRefusedForGood, registerPayments } from './register.ts';
 
 const NOW = new Date('2026-01-31T12:00:00.000Z');
@@ -71,6 +72,7 @@ const register = async (
     },
     hadFailedAtDeletion: async (orderId, paymentId) => hadFailed && orderId === ORDER && deleted.includes(paymentId),
     fees,
+    scales: SCALES,
     now: () => NOW,
   })(report, CONTEXT, { beforeAppend: () => {} });
   return { command: commands.at(-1)!, commands, asked, options, answer };

@@ -43,7 +43,7 @@ export const feeScheduleIn = (scales: Scales) =>
     ];
     for (const [path, rule] of rules)
       for (const kind of ['fixed', 'min', 'max'] as const)
-        for (const [currency, amount] of Object.entries(rule[kind] ?? {})) {
+        for (const [currency, amount] of Object.entries(rule?.[kind] ?? {})) {
           const decimals = scales[PaymentCurrency.parse(currency)];
           if (decimalsIn(amount) > decimals)
             context.addIssue({
