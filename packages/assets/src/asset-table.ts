@@ -1,8 +1,7 @@
 import { parseDecimal, type PaymentCurrency, type Scales, toMinorRoundedUp } from '@cpg/contracts';
 import { isMainnet } from './chain-facts.ts';
 import type { AssetRow, AssetsFile, NetworkRow } from './assets-file.ts';
-import { type Chain, chainOf } from './chains.ts';
-import { explorerOf } from './explorers.ts';
+import { type Chain, chainOf, explorerOf } from './chains.ts';
 
 /** A chain that accepts deposits. */
 export type Network = Chain & {

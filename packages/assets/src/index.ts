@@ -9,7 +9,7 @@ export {
 } from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';
 export { chainFacts, isMainnet } from './chain-facts.ts';
-export type { BitcoinChain } from './chains.ts';
+export { type BitcoinChain, transactionUrl } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export {
   confirmationsOf,
@@ -21,7 +21,7 @@ export {
   settingsOf,
 } from './deposit-settings.ts';
 export { checksummed } from './evm-address.ts';
-export { transactionUrl } from './explorers.ts';
+
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

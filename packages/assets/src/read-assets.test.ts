@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assetsOf, mistakableTokens } from './asset-table.ts';
 import { AssetsFile } from './assets-file.ts';
-import { transactionUrl } from './explorers.ts';
+import { transactionUrl } from './chains.ts';
 import { AssetsConfig, readAssets } from './read-assets.ts';
 
 const USDC_ON_BNB = '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';

@@ -3,14 +3,13 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, openObject, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Decimals, Minor } from './money.ts';
-import { OfferedPayment, RecordedOfferedPayment } from './offered-payment.ts';
+import { OfferedPayment, RecordedOfferedPayment } from './payment-offer.ts';
 import {
   AssignedInstruction,
   RecordedBlock,
   RecordedCapabilities,
   RecordedItem,
   RecordedMetadata,
-  RecordedPayable,
   RecordedRates,
 } from './recorded-values.ts';
 import { ItemDto } from './resources/item.ts';
@@ -139,8 +138,7 @@ export const OrderPaymentsOrphaned = defineEvent({
   data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...Sightings, ...At },
 });
 
-/** A payment failed: its rail dropped it before it was applied, or reversed it afterwards (a chain reorganization, a
- *  provider's reversal). */
+/** A rail reverses a payment after a chain reorganization or a provider's reversal. */
 export const OrderPaymentFailed = defineEvent({
   type: 'OrderPaymentFailed',
   message: 'order.payment_failed',
@@ -236,8 +234,7 @@ export const OrderRenewed = defineEvent({
   limits: { rates: Rates },
 });
 
-/** Sandbox only: the order's clock moved forward. Its deadline and the instants of its payments become that much
- *  earlier. */
+/** Sandbox only. The instants of its payments become earlier by that time too. */
 export const OrderTimeAdvanced = defineEvent({
   type: 'OrderTimeAdvanced',
   message: 'order.time_advanced',
@@ -269,8 +266,7 @@ export const OrderCanceled = defineEvent({
   data: { orphanedPaymentIds: z.array(PaymentId), ...Sightings, ...Transition, ...At },
 });
 
-/** The last event of an order's stream before the stream is tombstoned. `OrderDeletionRecorded` is published in its
- *  place. */
+/** The last event before the stream is tombstoned. `OrderDeletionRecorded` is published in its place. */
 export const OrderDeleted = defineEvent({
   type: 'OrderDeleted',
   message: null,
@@ -304,32 +300,3 @@ export const OrderEvent = recordedEvent(ORDER_EVENTS);
 export type OrderEvent = EventOf<(typeof ORDER_EVENTS)[number]>;
 
 export const NewOrderEvent = newEvent(ORDER_EVENTS);
-
-/** The names of the streams of deletion records start with this prefix; the id of the order follows. */
-export const DELETION_STREAM_PREFIX = 'deletion-';
-export const deletionStreamOf = (orderId: string): string => `${DELETION_STREAM_PREFIX}${orderId}`;
-
-/** The record of a deletion, on a stream of its own. It holds no personal or commercial data. */
-export const OrderDeletionRecorded = defineEvent({
-  type: 'OrderDeletionRecorded',
-  message: 'order.deleted',
-  webhooks: [],
-  summary: 'An order and its payments were deleted. Delete your copies of them. The message has no resource.',
-  data: {
-    orderId: OrderId,
-    merchantId: MerchantId,
-    actor: z.string(),
-    /** Hash of the last event of the deleted stream, and the number of that event. */
-    lastHash: z.string(),
-    sequence: z.int(),
-    /** Where the order could be paid: money that comes later still finds it. */
-    payables: z.array(RecordedPayable),
-    /** Payments that had failed: their money can still arrive. Absent if there are none. */
-    failedPaymentIds: z.array(PaymentId).optional(),
-    ...At,
-  },
-});
-
-export type OrderDeletionRecorded = EventOf<typeof OrderDeletionRecorded>;
-
-export const OrderDeletionEvent = recordedEvent([OrderDeletionRecorded]);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { chainOf, outsideProviderOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
-import { OfferedPayment } from './offered-payment.ts';
-import { PaymentOffer, offeredPayment } from './payment-offer.ts';
+import { OfferedPayment, offeredPayment, PaymentOffer } from './payment-offer.ts';
 import { maxMinor, parseDecimal } from './money.ts';
 import { Payment, PaymentStatus } from './resources/payment.ts';
 

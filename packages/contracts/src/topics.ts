@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ENVELOPE, type Envelope } from './envelope.ts';
 import { type EventDefinition, openObject, withUnknownTypes } from './event-definition.ts';
-import { ORDER_EVENTS, OrderDeletionRecorded } from './order-events.ts';
+import { OrderDeletionRecorded } from './order-deletion.ts';
+import { ORDER_EVENTS } from './order-events.ts';
 import { PAYMENT_EVENTS } from './payment-events.ts';
 import type { Order } from './resources/order.ts';
 import type { Payment } from './resources/payment.ts';
@@ -97,3 +98,47 @@ const WEBHOOKS = new Map(ALL_MESSAGES.map(({ message, webhooks }) => [message, w
  *  Each event of an order has one, so that a merchant who keeps the last one has what a read shows. */
 export const webhookEventsOf = ({ type }: Pick<DomainMessage, 'type'>): readonly WebhookEventType[] =>
   WEBHOOKS.get(type) ?? [];
+
+/** A recorded event, as far as its message shows it. */
+interface EventToPublish {
+  readonly id: string;
+  readonly revision: number;
+  readonly event: { readonly type: string; readonly data: { readonly at: string } };
+  readonly metadata: { readonly $correlationId: string; readonly $causationId: string };
+}
+
+interface MessageSubject {
+  readonly source: '/orders' | '/payments';
+  /** The id of the order or payment. */
+  readonly subject: string;
+  readonly orderId: string;
+  readonly merchantId: string;
+}
+
+/** The CloudEvents message of a recorded event. `resource` is the order or payment right after it, as the API shows it;
+ *  null once it is deleted. The same event always gives the same message. Null for an event that is not published, and
+ *  for an event of an unknown type, which a newer version recorded. */
+export const messageFor = (
+  { id, event, metadata, revision }: EventToPublish,
+  { source, subject, orderId, merchantId }: MessageSubject,
+  resource: unknown,
+): (Envelope & { readonly type: DomainMessage['type']; readonly data: unknown }) | null => {
+  const type = messageTypeOf(event.type);
+  if (type === null) return null;
+  return {
+    type,
+    specversion: '1.0',
+    id,
+    source,
+    subject,
+    time: event.data.at,
+    datacontenttype: 'application/json',
+    dataschema: schemaIdOf(type),
+    sequence: String(revision),
+    correlationid: metadata.$correlationId,
+    causationid: metadata.$causationId,
+    merchantid: merchantId,
+    orderid: orderId,
+    data: { change: event.data, resource },
+  };
+};

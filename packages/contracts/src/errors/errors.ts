@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Every error code that callers receive, with its HTTP status. Codes are stable. */
 export const ERROR_CODES = {
   invalid_request: 400,
@@ -132,3 +134,21 @@ export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> =
 export const unreachable = (value: never): never => {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 };
+
+export const ErrorBody = z.object({
+  error: z.string().describe('The kind of error, for people.'),
+  message: z.string().describe('The reason, for people. The text can change.'),
+  statusCode: z.int().describe('The HTTP status.'),
+  code: z.string().describe('A stable identifier. Base your error handling on it. [All codes](/docs/errors)'),
+  request_id: z.string().describe('The id of the request. Include it when you contact support.'),
+  details: z
+    .array(
+      z.object({
+        path: z.string().describe('The field or parameter, like `items.0.unit_price`.'),
+        message: z.string().describe('What is wrong with it.'),
+      }),
+    )
+    .optional()
+    .describe('Only with status 400: one entry per invalid field or parameter, 20 at most.'),
+});
+export type ErrorBody = z.infer<typeof ErrorBody>;

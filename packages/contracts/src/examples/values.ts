@@ -1,4 +1,4 @@
-import type { OfferedPayment } from '../offered-payment.ts';
+import type { OfferedPayment } from '../payment-offer.ts';
 import type { AssignedInstruction, RecordedPayable } from '../recorded-values.ts';
 import type { Order, Rates } from '../resources/order.ts';
 import type { Payment } from '../resources/payment.ts';

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedDocuments, publishedSchemas } from '../publish.ts';
+import { committedSchemas, FOLDER, publishedDocuments, publishedSchemas } from './documents.ts';
 import { breakingDifferences } from './breaking.ts';
-import { committedSchemas, FOLDER } from './committed.ts';
 import { SCHEMA_VERSION } from '../topics.ts';
 
 // `pnpm --filter @cpg/contracts schemas`

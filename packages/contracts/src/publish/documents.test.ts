@@ -1,11 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { publishedDocuments, publishedSchemas } from './publish.ts';
-import { breakingDifferences } from './publish/breaking.ts';
-import { committedDocuments, committedSchemas } from './publish/committed.ts';
-import { exampleMessage } from './examples.ts';
-import { schemaIdOf, SCHEMA_VERSION, DEFAULT_PARTITIONS, OrderMessage, PaymentMessage, TOPICS } from './topics.ts';
-import { MESSAGE_TYPES, messageData, messageTypesOn } from './publish/schemas.ts';
+import { committedDocuments, committedSchemas, publishedDocuments, publishedSchemas } from './documents.ts';
+import { breakingDifferences } from './breaking.ts';
+import { exampleMessage } from '../examples.ts';
+import { schemaIdOf, SCHEMA_VERSION, DEFAULT_PARTITIONS, OrderMessage, PaymentMessage, TOPICS } from '../topics.ts';
+import { MESSAGE_TYPES, messageData, messageTypesOn } from './schemas.ts';
 
 const STALE =
   'docs/events does not match the contracts: run `pnpm --filter @cpg/contracts schemas` and commit the result';
