@@ -1,6 +1,6 @@
 import type { ExpectedRevision } from './events.ts';
 
-/** Why a command or a read is refused. `protocol/errors.ts` has the wire form of each kind. */
+/** Why a command or a read is refused. `protocol/call-handlers.ts` has the wire form of each kind. */
 export type Refusal =
   | {
       readonly kind: 'wrong-revision';

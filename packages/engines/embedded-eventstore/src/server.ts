@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { wallClockMs } from '@cpg/platform';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { type Access, accessControl } from './access.ts';
-import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
 import { addServices } from './protocol/services.ts';
@@ -10,6 +9,8 @@ import { Reader } from './storage/reader.ts';
 import { Reclaimer } from './storage/reclaimer.ts';
 import { Writer } from './storage/writer.ts';
 import { PendingBytes, type Store } from './store.ts';
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface EventStoreOptions {
   /** A PostgreSQL database that only this server uses. */
@@ -107,3 +108,59 @@ const credentialsOf = ({ tls }: EventStoreOptions): ServerCredentials =>
   tls
     ? ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }])
     : ServerCredentials.createInsecure();
+
+interface Connections {
+  readonly port: number;
+  /** Refuses new connections, waits for the calls in progress, asks the clients to leave and waits for them, each for a
+   *  bounded time, and closes the connections that are left. */
+  readonly close: (callsDone: Promise<void>) => Promise<void>;
+}
+
+const CALLS_GRACE_MS = 3_000;
+const LAST_ANSWERS_MS = 100;
+const CLIENTS_GRACE_MS = 500;
+
+/** Listens for connections to `server`. Throws an error with code EADDRINUSE for a taken port.
+ *  The sockets are injected, because a listener of the gRPC server would wait for ever for a client that does not close
+ *  its side. */
+const listen = async (
+  server: Server,
+  host: string,
+  port: number,
+  credentials = ServerCredentials.createInsecure(),
+): Promise<Connections> => {
+  const injector = server.createConnectionInjector(credentials);
+  const sockets = new Set<Socket>();
+  const listener = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    injector.injectConnection(socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        Object.assign(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }), { code: cause.code }),
+      ),
+    );
+    listener.listen(port, host, resolve);
+  });
+  return {
+    port: (listener.address() as { port: number }).port,
+    close: async (callsDone) => {
+      listener.close();
+      await atMost(CALLS_GRACE_MS, callsDone);
+      // A client on Node.js 24 takes a call for cancelled if its status arrives together with the end of the connection.
+      if (sockets.size > 0) await sleep(LAST_ANSWERS_MS);
+      const clientsGone = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      await atMost(CLIENTS_GRACE_MS, clientsGone);
+      server.forceShutdown();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
+const atMost = async (ms: number, work: Promise<void>): Promise<void> => {
+  const timer = new AbortController();
+  await Promise.race([work, sleep(ms, undefined, { signal: timer.signal, ref: false }).catch(() => {})]);
+  timer.abort();
+};

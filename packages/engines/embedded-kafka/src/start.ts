@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Broker } from './broker.ts';
+import type { Broker } from './protocol/api.ts';
 import { GroupCoordinator } from './groups/group-coordinator.ts';
 import { listen } from './server.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';

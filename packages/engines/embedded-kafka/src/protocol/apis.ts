@@ -1,9 +1,16 @@
 import { type ErrorCode, errorCode } from '../errors.ts';
 import type { Api } from './api.ts';
 import { alterConfigs, describeConfigs } from './configs.ts';
-import { deleteGroups, describeGroups, listGroups } from './describe-groups.ts';
+import {
+  deleteGroups,
+  describeGroups,
+  heartbeat,
+  joinGroup,
+  leaveGroup,
+  listGroups,
+  syncGroup,
+} from './groups.ts';
 import { fetch } from './fetch.ts';
-import { heartbeat, joinGroup, leaveGroup, syncGroup } from './group-membership.ts';
 import { listOffsets } from './list-offsets.ts';
 import { findCoordinator, metadata } from './metadata.ts';
 import { offsetCommit, offsetFetch } from './offsets.ts';

@@ -1,7 +1,6 @@
-import type { Broker } from '../broker.ts';
+import type { Api, Broker } from './api.ts';
 import { errorCode, KafkaError, type Outcome, outcomeOf } from '../errors.ts';
 import { type ConfigEntry, describeTopicConfig, parseTopicConfig } from '../storage/topic-config.ts';
-import type { Api } from './api.ts';
 
 const TOPIC = 2;
 const SOURCE = { topic: 1, default: 5 };

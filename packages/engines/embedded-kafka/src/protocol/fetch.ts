@@ -1,9 +1,8 @@
-import type { Broker } from '../broker.ts';
+import type { Api, ApiRequest, Broker } from './api.ts';
 import { errorCode, type ErrorCode, errorCodeOf, KafkaError } from '../errors.ts';
 import { lastOffsetOf } from '../records/batch.ts';
 import type { AbortedTransaction } from '../storage/log-reader.ts';
 import { checkLeaderEpoch, lastStableOffset as lastStableOffsetOf, type Partition } from '../storage/partition.ts';
-import type { Api, ApiRequest } from './api.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 const MAX_WAIT_MS = 60_000;

@@ -1,8 +1,7 @@
-import type { Broker } from '../broker.ts';
+import type { Api, Broker } from './api.ts';
 import { errorCode, errorCodeOf, KafkaError } from '../errors.ts';
 import { firstRecordAtOrAfter, lastOffsetOf } from '../records/batch.ts';
 import { checkLeaderEpoch, lastStableOffset, LEADER_EPOCH, type Partition } from '../storage/partition.ts';
-import type { Api } from './api.ts';
 
 const LATEST = -1;
 const EARLIEST = -2;

@@ -1,7 +1,6 @@
-import { type Broker, NODE_ID } from '../broker.ts';
+import { type Api, type Broker, NODE_ID } from './api.ts';
 import { type ErrorCode, errorCode, errorCodeOf, KafkaError } from '../errors.ts';
 import { LEADER_EPOCH, type Topic } from '../storage/partition.ts';
-import type { Api } from './api.ts';
 
 interface Described {
   readonly name: string;

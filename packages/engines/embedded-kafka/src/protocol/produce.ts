@@ -1,10 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { wallClockMs } from '@cpg/platform';
-import type { Broker } from '../broker.ts';
+import type { Api, ApiRequest, Broker } from './api.ts';
 import { type ErrorCode, errorCode, errorCodeOf, KafkaError } from '../errors.ts';
 import { type BatchLimits, parseBatch } from '../records/batch.ts';
 import type { TopicConfig } from '../storage/topic-config.ts';
-import type { Api, ApiRequest } from './api.ts';
 
 interface Stored {
   readonly index: number;

@@ -1,7 +1,6 @@
-import type { Broker } from '../broker.ts';
+import type { Api, Broker } from './api.ts';
 import { type ErrorCode, errorCode, errorCodeOf, KafkaError, type Outcome, outcomeOf } from '../errors.ts';
 import { parseTopicConfig } from '../storage/topic-config.ts';
-import type { Api } from './api.ts';
 
 interface NamedOutcome extends Outcome {
   readonly name: string;
