@@ -2,14 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { copyCheckout, filesOf } from './copy.ts';
-import { type Equivalent, type Located, withoutEquivalents } from './equivalents.ts';
-import { isIn, isTried } from './groups.ts';
+import { type Equivalent, type Located, mutate, withoutEquivalents, withProbes } from './mutant.ts';
+import { isIn, isTried, onePerPlace, randomFrom } from './groups.ts';
 import type { JestRun, Project } from './jest-process.ts';
 import { JestRunner } from './jest-runner.ts';
-import { mutate, withProbes } from './mutant.ts';
 import { mutantsOf } from './mutants.ts';
 import { Imports } from './related.ts';
-import { onePerPlace, randomFrom } from './sample.ts';
 import { typeCheck } from './type-check.ts';
 
 export interface Measurement {
