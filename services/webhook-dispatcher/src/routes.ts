@@ -23,25 +23,18 @@ export interface WebhookRoutes {
 
 const ROWS_PER_STATEMENT = 5_000;
 
+const config = { callers: ['gateway'] } as const;
+
 /** The routes that the gateway calls. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
-  const { pool, webhooks, ingest, startReplay, eventsUntil, isSandbox, now } = options;
-  const config = { callers: ['gateway'] } as const;
-  /** Reads a webhook from the database. */
-  const webhookOf = async (id: string) => {
-    await webhooks.load([id], 0);
-    const webhook = webhooks.get(id);
-    if (!webhook) throw new AppError('not_found', 'there is no such webhook');
-    return webhook;
-  };
-
+  const { pool, webhooks, ingest, isSandbox, now } = options;
   if (isSandbox) {
     app.post(
       '/test-deliveries',
       { config, schema: { body: TestDeliveryCall, response: { 201: TestDelivery } } },
       async (request, reply) => {
         const { webhook_id: webhookId, event_type: type } = request.body;
-        const { merchantId } = await webhookOf(webhookId);
+        const { merchantId } = await webhookOf(webhooks, webhookId);
         const event = sampleEvent(type, merchantId, now());
         const { deliveryIds } = await ingest({ events: [event], recipients: [{ event, webhookId }] });
         return reply.code(201).send({ delivery_id: deliveryIds[0]! });
@@ -60,12 +53,30 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
     },
   );
 
+  app.delete(
+    '/webhooks/:id/deliveries',
+    { config, schema: { params: z.object({ id: z.string() }), response: { 204: z.null() } } },
+    async (request, reply) => {
+      const { id: webhookId } = request.params;
+      const failSome = () =>
+        failDeliveriesOfWebhook(pool, { webhookId, withTests: true, limit: ROWS_PER_STATEMENT, now: now() });
+      while ((await failSome()) === ROWS_PER_STATEMENT);
+      return reply.code(204).send(null);
+    },
+  );
+
+  await app.register(replayRoutes, options);
+};
+
+const replayRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
+  const { pool, webhooks, startReplay, eventsUntil, now } = options;
+
   app.post(
     '/webhooks/:id/replays',
     { config, schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 204: z.null() } } },
     async (request, reply) => {
       const { replay_id: id, from_date, to_date, event_types: types } = request.body;
-      const webhook = await webhookOf(request.params.id);
+      const webhook = await webhookOf(webhooks, request.params.id);
       if (!webhook.isEnabled) throw REFUSALS.disabled();
       const replay = await startReplay({
         id,
@@ -94,18 +105,14 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
       return reply.code(204).send(null);
     },
   );
+};
 
-  app.delete(
-    '/webhooks/:id/deliveries',
-    { config, schema: { params: z.object({ id: z.string() }), response: { 204: z.null() } } },
-    async (request, reply) => {
-      const { id: webhookId } = request.params;
-      const failSome = () =>
-        failDeliveriesOfWebhook(pool, { webhookId, withTests: true, limit: ROWS_PER_STATEMENT, now: now() });
-      while ((await failSome()) === ROWS_PER_STATEMENT);
-      return reply.code(204).send(null);
-    },
-  );
+/** Reads a webhook from the database. */
+const webhookOf = async (webhooks: Directory, id: string) => {
+  await webhooks.load([id], 0);
+  const webhook = webhooks.get(id);
+  if (!webhook) throw new AppError('not_found', 'there is no such webhook');
+  return webhook;
 };
 
 const REFUSALS: Record<Exclude<Redelivery, 'queued'>, () => AppError> = {

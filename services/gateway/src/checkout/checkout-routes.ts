@@ -47,7 +47,6 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const assets = readPageAssets(payPage.script);
   // The page of a large order takes 35 ms of the processor, and its reference is all that it takes to ask for it.
   const renderSlot = createRenderQueue();
-  const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(pageHeaders());
@@ -78,11 +77,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
 
   if (sandbox) sandboxRoutes(app, find, sandbox);
 
-  app.get(`${ASSETS_PATH}/:file`, { ...hidden, compress: false }, async (request, reply) => {
-    const asset = files.get(request.url.split('?')[0]!);
-    if (!asset) throw noSuchFile();
-    return sendEncodedBody(request, cached(reply).type(asset.type), asset);
-  });
+  serveAssets(app, Object.values(assets));
 
   app.get<{ Params: { reference: string }; Querystring: PageChoice }>(
     '/pay/:reference',
@@ -121,6 +116,16 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
         .send(html);
     },
   );
+};
+
+/** The files that pages load. */
+const serveAssets = (app: FastifyInstance, assets: readonly PageAsset[]): void => {
+  const files = new Map(assets.map((asset) => [asset.path, asset]));
+  app.get(`${ASSETS_PATH}/:file`, { ...hidden, compress: false }, async (request, reply) => {
+    const asset = files.get(request.url.split('?')[0]!);
+    if (!asset) throw noSuchFile();
+    return sendEncodedBody(request, cached(reply).type(asset.type), asset);
+  });
 };
 
 /** Resolves for one caller in each turn of the event loop, in the order of the calls. Between two of them, the process

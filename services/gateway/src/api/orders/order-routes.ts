@@ -36,7 +36,7 @@ import {
 } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
 import * as schemas from './order-schemas.ts';
-import type { CreatedOrder, OrderRef, OrdersClient } from './orders-client.ts';
+import type { CreatedOrder, OrderDeletion, OrderRef, OrdersClient } from './orders-client.ts';
 
 export interface OrderRouteOptions {
   readonly orders: OrdersClient;
@@ -119,23 +119,9 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   );
 
   const remove = { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder } as const;
-  app.delete('/orders/:id', remove, async (request, reply) => {
-    const ref = orderRef(request, request.params.id);
-    const { merchantId, orderId } = ref;
-    await recordOrderDeletion(pool, merchantId, orderId);
-    const deletion = await orders.remove(ref, callContext(request)).catch(async (error: unknown) => {
-      // An earlier request deleted the order, and its answer was a 503 or got lost.
-      if (isAppError(error, 'not_found') && (await isDeletionUnanswered(pool, merchantId, orderId)))
-        return { id: orderId, deleted: true as const };
-      throw error;
-    });
-    const isAnswered = canAnswer(reply);
-    await completeOrderDeletion(pool, merchantId, orderId, { isAnswered }).catch((error: unknown) => {
-      // The cleanup completes the deletion. No request gets the responses meanwhile.
-      request.log.warn({ err: error, orderId }, 'could not delete the stored responses of an order');
-    });
-    return deletion;
-  });
+  app.delete('/orders/:id', remove, (request, reply) =>
+    deleteOrder(options, orderRef(request, request.params.id), request, reply),
+  );
 
   app.post('/orders/:id/cancel', { config: CHANGE, schema: schemas.cancelOrder }, async (request, reply) =>
     reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
@@ -150,6 +136,29 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
 const sendCreated = (reply: FastifyReply, { text, path, isRepeat }: CreatedOrder): FastifyReply => {
   const send = isRepeat ? sendStored : sendText;
   return send(reply.header('location', `/v1${path}`), { status: 201, text });
+};
+
+/** Deletes an order and the stored responses that show it. */
+const deleteOrder = async (
+  { orders, pool }: Pick<OrderRouteOptions, 'orders' | 'pool'>,
+  ref: OrderRef,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<OrderDeletion> => {
+  const { merchantId, orderId } = ref;
+  await recordOrderDeletion(pool, merchantId, orderId);
+  const deletion = await orders.remove(ref, callContext(request)).catch(async (error: unknown) => {
+    // An earlier request deleted the order, and its answer was a 503 or got lost.
+    if (isAppError(error, 'not_found') && (await isDeletionUnanswered(pool, merchantId, orderId)))
+      return { id: orderId, deleted: true as const };
+    throw error;
+  });
+  const isAnswered = canAnswer(reply);
+  await completeOrderDeletion(pool, merchantId, orderId, { isAnswered }).catch((error: unknown) => {
+    // The cleanup completes the deletion. No request gets the responses meanwhile.
+    request.log.warn({ err: error, orderId }, 'could not delete the stored responses of an order');
+  });
+  return deletion;
 };
 
 const orderRef = (request: FastifyRequest, id: string): OrderRef => ({

@@ -59,10 +59,6 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   const { changedOrders, chainHeights, log, everyMs = EVERY_MS } = options;
   const pages = new Map<string, OpenPage>();
   let heights = '';
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-  let hasStopped = false;
-  let isFailing = false;
 
   const load = async (reference: string, known?: CheckoutOrder): Promise<LoadedPage | null> => {
     // Read first: a block that arrives during the load makes it load again.
@@ -106,23 +102,7 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
     });
   };
 
-  const tick = async (): Promise<void> => {
-    const startedMs = performance.now();
-    try {
-      await update();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.warn({ err: error }, 'open payment pages cannot be updated: trying again');
-      isFailing = true;
-    }
-    timer = undefined;
-    const pauseMs = Math.min((performance.now() - startedMs) / SHARE, LONGEST_PAUSE_MS);
-    schedule(Math.max(everyMs, pauseMs));
-  };
-  const schedule = (afterMs: number): void => {
-    if (timer || hasStopped || pages.size === 0) return;
-    timer = setTimeout(() => (running = tick()), afterMs).unref();
-  };
+  const updates = repeatUpdates({ update, isNeeded: () => pages.size > 0, everyMs, log });
 
   return {
     load,
@@ -138,8 +118,43 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
       // Another client's state can be newer or older: the next update compares it with the row.
       if (page.state.version !== state.version) page.isStale = true;
       send(client, eventText('changed', page.state.version));
-      schedule(everyMs);
+      updates.schedule();
     },
+    stop: updates.stop,
+  };
+};
+
+interface UpdateOptions extends Required<Pick<OpenPagesOptions, 'log' | 'everyMs'>> {
+  readonly update: () => Promise<void>;
+  readonly isNeeded: () => boolean;
+}
+
+/** Updates again and again while it is needed, with pauses in proportion to the time that an update takes. */
+const repeatUpdates = ({ update, isNeeded, everyMs, log }: UpdateOptions) => {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  let hasStopped = false;
+  let isFailing = false;
+
+  const tick = async (): Promise<void> => {
+    const startedMs = performance.now();
+    try {
+      await update();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: error }, 'open payment pages cannot be updated: trying again');
+      isFailing = true;
+    }
+    timer = undefined;
+    const pauseMs = Math.min((performance.now() - startedMs) / SHARE, LONGEST_PAUSE_MS);
+    schedule(Math.max(everyMs, pauseMs));
+  };
+  const schedule = (afterMs = everyMs): void => {
+    if (timer || hasStopped || !isNeeded()) return;
+    timer = setTimeout(() => (running = tick()), afterMs).unref();
+  };
+  return {
+    schedule: () => schedule(),
     stop: async () => {
       hasStopped = true;
       clearTimeout(timer);

@@ -23,16 +23,12 @@ interface Asking {
 /** Offers a button for each wallet, until one has sent the payment: nobody should pay twice. */
 export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): WalletOffer => {
   let wallets: readonly Wallet[] = [];
-  let sent = rememberedSent();
-  let asking: Asking | null = null;
-  let statusText = '';
 
   const render = (): void => {
-    if (sent && !asking && isOver(sent)) keep(null);
-    if (asking?.isInWallet && shownTransfer() !== asking.transfer) showStatus(asking.texts.decline);
+    payment.compare();
     renderOffer();
     renderSent();
-    document.querySelector('main')?.toggleAttribute('data-sent', sent !== null && !asking);
+    document.querySelector('main')?.toggleAttribute('data-sent', payment.sent() !== null && !payment.isAsking());
   };
 
   const renderOffer = (): void => {
@@ -43,9 +39,10 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     const buttons = childOf(offer, 'buttons');
     const labels = wallets.map(({ name }) => (name ? texts.pay_with.replace('{wallet}', () => name) : texts.pay));
     if (buttons.textContent !== labels.join(''))
-      buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void pay(wallets[n]!))));
-    for (const button of buttons.querySelectorAll('button')) button.disabled = asking !== null || sent !== null;
-    childOf(offer, 'status').textContent = statusText;
+      buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void payment.pay(wallets[n]!))));
+    for (const button of buttons.querySelectorAll('button'))
+      button.disabled = payment.isAsking() || payment.sent() !== null;
+    childOf(offer, 'status').textContent = payment.status();
   };
 
   /** Also on a page that asks for no money any more. */
@@ -54,14 +51,29 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     if (!notice) return;
     const texts = JSON.parse(notice.dataset.sentTexts!) as SentTexts;
     const [status, again] = [childOf(notice, 'status'), childOf(notice, 'again')];
-    const isShown = sent !== null && !asking;
+    const sent = payment.sent();
+    const isShown = sent !== null && !payment.isAsking();
     if (!isShown) again.replaceChildren();
-    else if (!again.hasChildNodes()) again.append(buttonOf(texts.again, payAgain));
-    if (!isShown) status.textContent = offerElement() ? '' : statusText;
-    else if (sent?.hash) status.replaceChildren(`${texts.sent} ${texts.transaction} `, linkOf(sent.hash, sent.url));
+    else if (!again.hasChildNodes()) again.append(buttonOf(texts.again, payment.forget));
+    if (!isShown) status.textContent = offerElement() ? '' : payment.status();
+    else if (sent.hash) status.replaceChildren(`${texts.sent} ${texts.transaction} `, linkOf(sent.hash, sent.url));
     else status.textContent = texts.asked;
     notice.hidden = status.textContent === '';
   };
+
+  const payment = walletPayment({ refresh, onChange: render });
+  findWallets((found) => {
+    wallets = found;
+    render();
+  });
+  return { render };
+};
+
+/** The payment of this page by a wallet: what was asked for, what was sent, and how it goes. */
+const walletPayment = ({ refresh, onChange }: { refresh: Pick<Refresh, 'now'>; onChange: () => void }) => {
+  let sent = rememberedSent();
+  let asking: Asking | null = null;
+  let statusText = '';
 
   const keep = (next: typeof sent): void => {
     sent = next;
@@ -70,11 +82,6 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
   const showStatus = (text: string): void => {
     if (text !== statusText) announce(text);
     statusText = text;
-  };
-  // A transaction can fail or be canceled, and only the wallet shows it.
-  const payAgain = (): void => {
-    keep(null);
-    render();
   };
 
   const pay = async (wallet: Wallet): Promise<void> => {
@@ -87,12 +94,7 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
     asking = attempt;
     const onStep = (step: Step): void => {
       showStatus(texts[step]);
-      render();
-    };
-    const requireSame = (): void => {
-      const shown = shownTransfer();
-      if (shown !== transfer) throw new WalletProblem(shown === undefined ? 'over' : 'changed');
-      if (rememberedSent()) throw new WalletProblem('elsewhere');
+      onChange();
     };
     const check = async (): Promise<void> => {
       try {
@@ -100,11 +102,11 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
       } catch (error) {
         throw new WalletProblem('unchecked', error);
       }
-      requireSame();
+      requireStillAsked(transfer);
     };
     const known = shownTransactions().map(({ hash }) => hash);
     const onSend = (): void => {
-      requireSame();
+      requireStillAsked(transfer);
       attempt.isInWallet = true;
       // Kept before the wallet is asked: a page that is closed meanwhile never hears the hash.
       keep({ hash: null, url: null, amount, atMs: Date.now(), known });
@@ -120,26 +122,44 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
       showStatus(texts[problem]);
     }
     asking = null;
-    render();
+    onChange();
     if (statusText === '') announce(document.querySelector('[data-sent-texts] p')?.textContent ?? '');
   };
 
   forgetOldSent();
   onSentElsewhere(() => {
     if (!asking) sent = rememberedSent();
-    render();
+    onChange();
   });
-  findWallets((found) => {
-    wallets = found;
-    render();
-  });
-  return { render };
+  return {
+    pay,
+    sent: () => sent,
+    isAsking: () => asking !== null,
+    status: () => statusText,
+    /** Compares what was sent and asked for with the page. */
+    compare: (): void => {
+      if (sent && !asking && isOver(sent)) keep(null);
+      if (asking?.isInWallet && shownTransfer() !== asking.transfer) showStatus(asking.texts.decline);
+    },
+    // A transaction can fail or be canceled, and only the wallet shows it.
+    forget: (): void => {
+      keep(null);
+      onChange();
+    },
+  };
 };
 
 const offerElement = (): HTMLElement | null => document.querySelector<HTMLElement>('main [data-wallet]');
 
 /** The transfer that the page asks for; undefined where it asks for no money. */
 const shownTransfer = (): string | undefined => offerElement()?.dataset.wallet;
+
+/** Throws WalletProblem unless the page asks for the transfer and no other tab has sent it. */
+const requireStillAsked = (transfer: string): void => {
+  const shown = shownTransfer();
+  if (shown !== transfer) throw new WalletProblem(shown === undefined ? 'over' : 'changed');
+  if (rememberedSent()) throw new WalletProblem('elsewhere');
+};
 
 /** A part of the container that this script fills, and that a refresh leaves alone. */
 const childOf = (container: HTMLElement, name: 'buttons' | 'status' | 'again'): HTMLElement => {
