@@ -9,7 +9,7 @@ import type { Deletion } from './commands/deletion.ts';
 import type { OrderCommands } from './commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
 import type { CreateOrder } from './create/create-order.ts';
-import type { RunDue } from './deadlines/run-due.ts';
+import type { RunDue } from './deadlines/deadlines.ts';
 import type { OrderCommand } from './order/command.ts';
 import type { ExistingOrder } from './order/state.ts';
 import { orderText } from './order/view.ts';

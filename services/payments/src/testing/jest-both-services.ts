@@ -34,7 +34,7 @@ import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
 import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
 import { orderCreation } from '../../../orders/src/create/create-order.ts';
-import { dueOrders } from '../../../orders/src/deadlines/run-due.ts';
+import { dueOrders } from '../../../orders/src/deadlines/deadlines.ts';
 import { findPayables } from '../../../orders/src/create/payables.ts';
 
 export type BothServices = ReturnType<typeof startBothServices>;
