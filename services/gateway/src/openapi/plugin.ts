@@ -4,9 +4,8 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { encodeBody, type EncodedBody, sendEncodedBody } from '../door/responses/compression.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
-import { completeOperation, type Operation } from './operations.ts';
 import { serveDocsPages } from './pages.ts';
-import { type Document, simplifySchemas } from './simplify-schemas.ts';
+import { errorResponses } from './error-responses.ts';
 
 /** Serves the OpenAPI document at `/openapi.json` and its pages under `/docs`. Register it before the routes: it
  *  documents only those that are registered later. */
@@ -66,3 +65,156 @@ const HEALTH: Record<string, object> = {
 /** Adds descriptions to the health routes, which all services share. */
 const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
   HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;
+
+/** The parts of an OpenAPI operation that this file reads or adds. */
+interface Operation {
+  operationId?: string;
+  description?: string;
+  security?: Record<string, string[]>[];
+  parameters?: unknown[];
+  requestBody?: { required?: boolean; description?: string };
+  responses: Record<string, object>;
+}
+
+const headers = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Adds the parts that operations have in common: security, error responses, headers and the idempotency key. */
+const completeOperation = (path: string, method: string, operation: Operation): Operation => {
+  if (path.startsWith('/health')) return { ...operation, security: [], responses: HEALTH_RESPONSES[path] ?? {} };
+  const { operationId = '' } = operation;
+  const isProviders = path.startsWith('/v1/providers/');
+  const versioned = path.startsWith('/v1/') && !isProviders;
+  const hasBody = method !== 'get';
+  const repeatable = versioned && method === 'post';
+  const isList = operationId.startsWith('list');
+  const added = [
+    ...ALWAYS,
+    ...(repeatable ? ['Idempotency-Replayed'] : []),
+    ...(CREATES.has(operationId) ? ['Location'] : []),
+    ...(isList ? ['Link'] : []),
+  ];
+  const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
+    status,
+    { ...answer, description: 'Success.', headers: headers(...added) },
+  ]);
+  const isOptional = OPTIONAL_BODY.test(`${method} ${path}`);
+  return {
+    ...operation,
+    security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
+    ...(repeatable && {
+      parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
+    }),
+    ...(operation.requestBody && {
+      requestBody: {
+        ...operation.requestBody,
+        required: hasBody && !isOptional,
+        ...(isOptional && { description: 'Optional: no body, `null` and `{}` mean the same.' }),
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(answers),
+      ...errorResponses({
+        operationId,
+        versioned,
+        namesResource: path.includes('{id}') || !versioned,
+        hasBody,
+        repeatable,
+      }),
+    },
+  };
+};
+
+const HEALTH_RESPONSES: Record<string, Operation['responses']> = {
+  '/health': { 200: { description: 'The process is running.' } },
+  '/health/ready': {
+    200: { description: 'All dependencies are available.' },
+    503: { description: 'A dependency is unavailable. `missing` lists the names.', headers: headers('Retry-After') },
+  },
+};
+
+// Operations without a body, or with an optional one.
+const OPTIONAL_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
+
+// Operations that create a resource with a path of its own.
+const CREATES = new Set(['createOrder', 'createWebhook', 'refundPayment', 'registerPayment', 'testWebhook']);
+
+const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
+const COMPONENT = '#/components/schemas/';
+
+type Schemas = Record<string, unknown>;
+
+interface Document {
+  paths: Record<string, unknown>;
+  webhooks?: Record<string, unknown>;
+  components: { schemas: Schemas };
+}
+
+/** Simplifies the schemas generated from zod: one schema per name, no redundant bounds, and only schemas that are
+ *  used. */
+const simplifySchemas = <T extends Document>(document: T): T =>
+  keepReferenced(rewrite(mergeInputSchemas(document), simplifyNode));
+
+/** The generator writes two schemas per name: `XInput` for requests, and `X` for responses, which forbids unknown
+ *  fields. Responses may get new fields within an API version, so `XInput` is used for both. */
+const mergeInputSchemas = <T extends Document>(document: T): T => {
+  const inputs = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Input'));
+  const named = inputs.map(([name, schema]) => [name.slice(0, -'Input'.length), schema]);
+  return withSchemas(document, Object.fromEntries(named) as Schemas);
+};
+
+const ANY_JSON = { description: 'Any JSON value. Text in a request must not contain NUL.', pattern: '^[^\\u0000]*$' };
+
+const simplifyNode = (node: Record<string, unknown>): unknown => {
+  if (typeof node.$ref === 'string') {
+    // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
+    if (node.$ref.includes('__shared')) return ANY_JSON;
+    const { example: _, ...rest } = node;
+    return { ...rest, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
+  }
+  // zod leaves out the default of a value that it converts.
+  const { minimum, maximum, pattern, example, 'x-default': convertedDefault, ...rest } = node;
+  return {
+    ...rest,
+    // Parameters and contents have a schema and show their example; examples of fields are part of those of objects.
+    ...(example !== undefined && 'schema' in node && { example }),
+    ...(convertedDefault !== undefined && { default: convertedDefault }),
+    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+    // The format `date-time` already implies the pattern.
+    ...(pattern !== undefined && node.format !== 'date-time' && { pattern }),
+  };
+};
+
+/** Replaces every object of the document by the result of `change`, inner objects first. */
+const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unknown): T =>
+  JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? change(value as Record<string, unknown>)
+      : value,
+  ) as T;
+
+/** Removes the components that no path refers to, directly or indirectly. */
+const keepReferenced = <T extends Document>(document: T): T => {
+  const { schemas } = document.components;
+  const referenced = new Set<string>();
+  const follow = (node: unknown): void => {
+    for (const name of referencedBy(node)) {
+      if (referenced.has(name)) continue;
+      referenced.add(name);
+      follow(schemas[name]);
+    }
+  };
+  follow(document.paths);
+  follow(document.webhooks);
+  return withSchemas(document, Object.fromEntries([...referenced].sort().map((name) => [name, schemas[name]])));
+};
+
+const referencedBy = (node: unknown): string[] =>
+  [...JSON.stringify(node ?? null).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1]!);
+
+const withSchemas = <T extends Document>(document: T, schemas: Schemas): T => ({
+  ...document,
+  components: { ...document.components, schemas },
+});

@@ -2,10 +2,10 @@ import type { Checkout, CheckoutState } from '@cpg/contracts';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
 import { isSettled, Status } from './status.tsx';
-import { SandboxStrip } from './strip.tsx';
 import { Receipt, Summary } from './summary.tsx';
 import type { View } from './view.tsx';
 import { Way } from './way.tsx';
+import { ADVANCE_MINUTES, type SandboxAction, type Strip } from '../sandbox/actions.ts';
 
 /** The page of an order as HTML. */
 export const renderCheckout = (view: View): string => {
@@ -131,5 +131,37 @@ const BackToShop = ({ texts, checkout }: View) => {
         {texts.backTo(merchant.name)}
       </a>
     </p>
+  );
+};
+
+/** Marks a page of a sandbox, and pays its order without money. */
+const SandboxStrip = ({ view, strip }: { readonly view: View; readonly strip: Strip }) => {
+  const { texts, format, link } = view;
+  const { sandbox } = texts;
+  const post = (action: string, label: string, way = view.way?.network) => {
+    const [path, query] = link({ way }).split('?');
+    return (
+      <button formaction={`${path}/sandbox/${action}${query ? `?${query}` : ''}`} data-action={action}>
+        {label}
+      </button>
+    );
+  };
+  const { walletNetwork } = strip;
+  const labelOf = (action: SandboxAction) =>
+    action === 'advance' ? sandbox.advance(format.minutes(ADVANCE_MINUTES)) : sandbox.actions[action];
+  const buttons = [
+    ...(walletNetwork === null ? [] : [post('wallet', sandbox.wallet, walletNetwork)]),
+    ...strip.actions.map((action) => post(action, labelOf(action))),
+  ];
+  return (
+    <aside class="sandbox" aria-labelledby="sandbox-title">
+      <h2 id="sandbox-title">{sandbox.title}</h2>
+      {strip.actions.length > 0 && <p class="note">{sandbox.hint}</p>}
+      {buttons.length > 0 && (
+        <form method="post" action={link({})}>
+          {buttons}
+        </form>
+      )}
+    </aside>
   );
 };

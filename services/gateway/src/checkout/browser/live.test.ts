@@ -1,7 +1,7 @@
 /** @jest-environment jsdom */
 
 import { FakeStream, useLocks } from '../../testing/jest-browser-page.ts';
-import { type ServerEvent, shareStream } from './shared-stream.ts';
+import { type ServerEvent, shareStream } from './live.ts';
 
 /** A tab of the page of an order. */
 const openTab = (order: string) => {

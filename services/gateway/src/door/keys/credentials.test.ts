@@ -1,5 +1,4 @@
-import type { CredentialWithMerchant } from './credentials.ts';
-import { createCredentialLoader } from './credential-loader.ts';
+import { createCredentialLoader, type CredentialWithMerchant } from './credentials.ts';
 
 const credentialOf = (kid: string) => ({ kid }) as CredentialWithMerchant;
 

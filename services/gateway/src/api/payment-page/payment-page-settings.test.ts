@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
-import { encodeLogo, MAX_PNG_BYTES } from './logo.ts';
+import { encodeLogo, MAX_PNG_BYTES } from './payment-page-settings.ts';
 
 const noise = (side: number) =>
   sharp(randomBytes(side * side * 4), { raw: { width: side, height: side, channels: 4 } });
