@@ -1,4 +1,4 @@
-import { createClaimBacklog } from './claim-backlog.ts';
+import { createClaimBacklog } from './claims.ts';
 
 const now = new Date('2026-01-31T12:00:00.000Z');
 
