@@ -1,6 +1,11 @@
 export { type OwnCommandContext, runAdminCommand } from './commands/admin-command.ts';
 export { runEnvironmentCommand } from './commands/environment-command.ts';
-export { startEventSourcedService } from './service/event-sourced-service.ts';
-export { eventSourcedApp, type EventSourcedAppOptions } from './service/event-sourced-app.ts';
+export {
+  eventSourcedApp,
+  type EventSourcedAppOptions,
+  type OpenedService,
+  startEventSourcedService,
+} from './service/event-sourced-service.ts';
+
 export { rebuild } from './read-models/rebuild.ts';
 export { recount, verify, verifyCounts } from './read-models/verify.ts';

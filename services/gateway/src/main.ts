@@ -10,6 +10,7 @@ import {
   type InternalClient,
   internalClient,
   type Logger,
+  type Outages,
   runService,
   secretBox,
   wallClock,
@@ -24,8 +25,8 @@ import { boxOfEachKey } from './api/webhooks/webhook-queries.ts';
 import { buildApp } from './app.ts';
 import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { type GatewayConfig, readConfig } from './config.ts';
-import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
 import { deleteExpiredRequests, holdInstanceLock, startCleanup } from './door/idempotency/stored-requests.ts';
+import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
 import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { type Authenticator, type AuthenticatorOptions, createAuthenticator } from './door/keys/authenticator.ts';
 import { createCredentialLoader, credentialsByKids, replaceHash, updateLastUsed } from './door/keys/credentials.ts';
@@ -40,11 +41,7 @@ await runService(async () => {
   const { log, outages } = createServiceLog({ name: 'gateway', level: config.LOG_LEVEL });
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
-  const clientOf = (name: string, url: string, tokens: string[]) => internalClient({ name, url, tokens, outages });
-  const orders = clientOf('orders', config.ORDERS_URL, config.GATEWAY_TO_ORDERS_TOKEN);
-  const payments = clientOf('payments', config.PAYMENTS_URL, config.GATEWAY_TO_PAYMENTS_TOKEN);
-  const { WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN } = config;
-  const dispatcher = clientOf('webhook-dispatcher', WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN);
+  const services = connectServices(config, outages);
 
   const startup = createStartupTasks(log);
   const gate = createStartGate();
@@ -61,15 +58,12 @@ await runService(async () => {
     log,
   });
   const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
-  const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const app = await buildApp({
     environment: config.ENVIRONMENT,
     scales: scalesOf(config),
     gate,
     pool,
-    orders: ordersClient(orders),
-    payments: paymentsClient(payments),
-    dispatcher: webhookDispatcherClient(dispatcher),
+    ...services.clients,
     authenticator: keyAuthenticator(config, pools, { onUse: lastUsed.record, now, log }),
     limits: createRateLimits({
       perSecond: config.RATE_LIMIT_PER_SECOND,
@@ -78,18 +72,12 @@ await runService(async () => {
     }),
     instanceName: instanceLock.instanceName,
     box,
-    checkUrl: (url) =>
-      checkEndpointUrl(url, {
-        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-        isAllowed,
-        allowedPorts: config.WEBHOOK_ALLOW_PORTS ?? [],
-      }),
+    checkUrl: endpointCheck(config),
     allowLocalUrls: config.WEBHOOK_ALLOW_LOCAL,
     ready: {
       postgres: outages.watch(POSTGRES, databaseDependency(pool)),
       preparation: startup.check,
-      orders: () => ping(orders),
-      payments: () => ping(payments),
+      ...services.checks,
     },
     outages,
     metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
@@ -124,11 +112,36 @@ await runService(async () => {
       cleanup.stop,
       lastUsed.stop,
       instanceLock.stop,
-      () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),
+      services.close,
       pools.end,
     ],
   };
 });
+
+/** Clients of the services behind the gateway. The gateway is ready without the dispatcher. */
+function connectServices(config: GatewayConfig, outages: Outages) {
+  const clientOf = (name: string, url: string, tokens: string[]) => internalClient({ name, url, tokens, outages });
+  const orders = clientOf('orders', config.ORDERS_URL, config.GATEWAY_TO_ORDERS_TOKEN);
+  const payments = clientOf('payments', config.PAYMENTS_URL, config.GATEWAY_TO_PAYMENTS_TOKEN);
+  const { WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN } = config;
+  const dispatcher = clientOf('webhook-dispatcher', WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN);
+  return {
+    clients: {
+      orders: ordersClient(orders),
+      payments: paymentsClient(payments),
+      dispatcher: webhookDispatcherClient(dispatcher),
+    },
+    checks: { orders: () => ping(orders), payments: () => ping(payments) },
+    close: () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),
+  };
+}
+
+/** Checks the URLs of webhooks. */
+function endpointCheck({ WEBHOOK_ALLOW_LOCAL, WEBHOOK_ALLOW_ADDRESSES, WEBHOOK_ALLOW_PORTS }: GatewayConfig) {
+  const isAllowed = createAddressMatcher(WEBHOOK_ALLOW_ADDRESSES ?? []);
+  const allowed = { allowLocal: WEBHOOK_ALLOW_LOCAL, isAllowed, allowedPorts: WEBHOOK_ALLOW_PORTS ?? [] };
+  return (url: string) => checkEndpointUrl(url, allowed);
+}
 
 /** Authenticates with the API keys of the database. */
 function keyAuthenticator(

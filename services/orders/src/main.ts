@@ -1,6 +1,6 @@
 import { NewOrderEvent, OrderEvent, orderStreamOf, TOPICS } from '@cpg/contracts';
-import { recentEvents } from '@cpg/event-sourcing';
-import { startEventSourcedService } from '@cpg/operations';
+import { type RecentEvents, recentEvents } from '@cpg/event-sourcing';
+import { type OpenedService, startEventSourcedService } from '@cpg/operations';
 import { counterMetric, type Logger } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import { finishDeletions, orderDeletion } from './commands/deletion.ts';
@@ -38,15 +38,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
   const { client, readModel, followerPool, outages, metrics, clock, now, log } = opened;
   const { endsBy } = clock;
   const recent = recentEvents<Order, OrderEvent>();
-  const decided = opened.commandHandler({
-    decider: withTrustedClock(orderDecider, clock.isPaused),
-    schema: OrderEvent,
-    newEvent: NewOrderEvent,
-    streamOf: orderStreamOf,
-    scaleOf: (command) => (command.type === 'CreateOrder' ? command : null),
-    recent,
-  });
-  const handler = withOrderLog(decided, log);
+  const handler = orderHandler(opened, recent);
   const payments = paymentsClient(
     opened.peer({ name: 'payments', url: config.PAYMENTS_URL, tokens: config.ORDERS_TO_PAYMENTS_TOKEN }),
   );
@@ -62,10 +54,8 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
     log,
   });
   const market = publicMarket(config, acceptedPrices(readModel), now, log);
-  const endedUnread = counterMetric(metrics, {
-    ...ENDED_UNREAD,
-    known: config.assets.networks.map(({ name }) => ({ network: name })),
-  });
+  const known = config.assets.networks.map(({ name }) => ({ network: name }));
+  const endedUnread = counterMetric(metrics, { ...ENDED_UNREAD, known });
   const project = orderWriter(followerPool);
   const commands = orderCommands({ handler, project, payments, log });
   const shared = {
@@ -124,6 +114,19 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
     },
   };
 });
+
+/** Decides and records the commands of orders. */
+function orderHandler({ commandHandler, clock, log }: OpenedService, recent: RecentEvents<Order, OrderEvent>) {
+  const handler = commandHandler({
+    decider: withTrustedClock(orderDecider, clock.isPaused),
+    schema: OrderEvent,
+    newEvent: NewOrderEvent,
+    streamOf: orderStreamOf,
+    scaleOf: (command) => (command.type === 'CreateOrder' ? command : null),
+    recent,
+  });
+  return withOrderLog(handler, log);
+}
 
 /** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
 function publicMarket(config: Config, accepted: AcceptedPrices, now: () => Date, log: Logger) {

@@ -1,6 +1,6 @@
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { recentEvents } from '@cpg/event-sourcing';
-import { startEventSourcedService } from '@cpg/operations';
+import { type RecentEvents, recentEvents } from '@cpg/event-sourcing';
+import { type OpenedService, startEventSourcedService } from '@cpg/operations';
 import type { Logger } from '@cpg/platform';
 import type { DepositNetwork } from './addresses/deposit-network.ts';
 import { depositSettings } from './addresses/merchant-settings.ts';
@@ -9,18 +9,18 @@ import { startBooksCheck } from './books/books-check.ts';
 import { refuseTransferFees } from './chains/evm/transfer-fees.ts';
 import { networkAvailability } from './chains/network-availability.ts';
 import { watchChains } from './chains/watch-chains.ts';
-import { readPaymentsConfig } from './config.ts';
+import { type Config, readPaymentsConfig } from './config.ts';
 import { paymentHistory } from './history.ts';
 import { paymentChanges } from './matching/changes.ts';
 import { paymentCommands, withPaymentLog } from './matching/commands.ts';
-import { orderNotifier, ordersClient } from './matching/notify-order.ts';
+import { orderNotifier, type OrdersClient, ordersClient } from './matching/notify-order.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './matching/order-decisions.ts';
-import { registerPayments } from './matching/register.ts';
+import { type MatchingOptions, registerPayments } from './matching/register.ts';
 import { unclaimedMetrics } from './matching/unclaimed-payments.ts';
 import { paymentMessages } from './messages.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { requireAssetsInUse } from './payables/assets-in-use.ts';
-import { findPayable } from './payables/find-payable.ts';
+import { type FindPayable, findPayable } from './payables/find-payable.ts';
 import { payableProjection } from './payables/payable-projection.ts';
 import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from './payables/payable.ts';
 import { paymentStreamOf } from './payment/identity.ts';
@@ -34,45 +34,21 @@ import { paymentProjection } from './read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
 
 await startEventSourcedService('payments', readPaymentsConfig, (opened, config) => {
-  const { client, readModel, followerPool, metrics, clock, startupTasks, gate, now, log } = opened;
+  const { client, readModel, followerPool, metrics, clock, now, log } = opened;
   logAccountKeys(config.networks, log);
   const recent = recentEvents<Payment, PaymentEvent>();
-  const decided = opened.commandHandler({
-    decider: paymentDecider,
-    schema: PaymentEvent,
-    newEvent: NewPaymentEvent,
-    streamOf: paymentStreamOf,
-    scaleOf: (command) => (command.type === 'ReceivePayment' ? command : null),
-    recent,
-  });
-  const handler = withPaymentLog(decided, log);
+  const handler = paymentHandler(opened, recent);
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(
     opened.peer({ name: 'orders', url: config.ORDERS_URL, tokens: config.PAYMENTS_TO_ORDERS_TOKEN }),
   );
-  const notifyOrder = orderNotifier({
-    commands,
-    orders,
-    isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
-    now,
-  });
   unclaimedMetrics(metrics, readModel);
   const availability = networkAvailability({ config, db: readModel, now });
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
   const payableAt = findPayable({ client, readModel, log });
-  const register = registerPayments({
-    commands,
-    notifyOrder,
-    findPayable: payableAt,
-    fees: config.fees,
-    scales: config.scales,
-    now,
-    merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
-    hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
-  });
-  const changes = paymentChanges({ commands, notifyOrder, now, log });
+  const { register, changes } = openMatching(opened, config, { commands, orders, payableAt });
   const chains = watchChains({
     config,
     client,
@@ -88,7 +64,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     log,
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
-  const { assets: table, ENVIRONMENT: environment, DATABASE_URL: databaseUrl } = config;
+  const { assets: table, ENVIRONMENT: environment } = config;
 
   return {
     app: buildApp({
@@ -124,28 +100,82 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     migrations: MIGRATIONS.folder,
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    startWithoutKafka: () => {
-      // The service is not ready until its accounts are recorded. Meanwhile deposits go on where they are.
-      watch(startupTasks.run('deposit-accounts', accounts.recordPlatform));
-      // Ends the process if deposits of recent orders would not be seen.
-      const inUse = { client, db: readModel, table, environment, now, log };
-      watch(startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(inUse)));
-      // The service is not ready with a token that keeps a part of each transfer.
-      const fees = { assets: table.assets, urls: config.CHAIN_URLS, log };
-      watch(startupTasks.runOptional('transfer-fees', () => refuseTransferFees(fees)));
-      const reading = chains.start();
-      // The service is not ready before its chains are read: it would refuse their orders.
-      watch(startupTasks.run('chains', chains.firstLook));
-      return [
-        reading,
-        startBooksCheck({ client, db: readModel, databaseUrl, metrics, now, log }),
-        reports.startQueries({ url: databaseUrl, waitUntilReady: gate.waitUntilOpen }),
-      ];
-    },
+    startWithoutKafka: () => startOwnWork(opened, config, { accounts, chains, reports }),
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
   };
 });
+
+/** Decides and records the commands of payments. */
+function paymentHandler({ commandHandler, log }: OpenedService, recent: RecentEvents<Payment, PaymentEvent>) {
+  const handler = commandHandler({
+    decider: paymentDecider,
+    schema: PaymentEvent,
+    newEvent: NewPaymentEvent,
+    streamOf: paymentStreamOf,
+    scaleOf: (command) => (command.type === 'ReceivePayment' ? command : null),
+    recent,
+  });
+  return withPaymentLog(handler, log);
+}
+
+/** Records new payments and their changes, and reports them to orders. */
+function openMatching(
+  { client, now, log }: OpenedService,
+  { fees, scales }: Config,
+  { commands, orders, payableAt }: Pick<MatchingOptions, 'commands'> & { orders: OrdersClient; payableAt: FindPayable },
+) {
+  const notifyOrder = orderNotifier({
+    commands,
+    orders,
+    isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
+    now,
+  });
+  const register = registerPayments({
+    commands,
+    notifyOrder,
+    findPayable: payableAt,
+    fees,
+    scales,
+    now,
+    merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
+    hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
+  });
+  return { register, changes: paymentChanges({ commands, notifyOrder, now, log }) };
+}
+
+/** Starts the work of payments besides its projections and messages. Returns the parts to stop. */
+function startOwnWork(
+  { client, readModel, metrics, startupTasks, gate, now, log }: OpenedService,
+  config: Config,
+  {
+    accounts,
+    chains,
+    reports,
+  }: {
+    accounts: ReturnType<typeof openRails>['accounts'];
+    chains: ReturnType<typeof watchChains>;
+    reports: ReturnType<typeof providerReports>;
+  },
+) {
+  const { assets: table, ENVIRONMENT: environment, DATABASE_URL: databaseUrl } = config;
+  // The service is not ready until its accounts are recorded. Meanwhile deposits go on where they are.
+  watch(startupTasks.run('deposit-accounts', accounts.recordPlatform));
+  // Ends the process if deposits of recent orders would not be seen.
+  const inUse = { client, db: readModel, table, environment, now, log };
+  watch(startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(inUse)));
+  // The service is not ready with a token that keeps a part of each transfer.
+  const fees = { assets: table.assets, urls: config.CHAIN_URLS, log };
+  watch(startupTasks.runOptional('transfer-fees', () => refuseTransferFees(fees)));
+  const reading = chains.start();
+  // The service is not ready before its chains are read: it would refuse their orders.
+  watch(startupTasks.run('chains', chains.firstLook));
+  return [
+    reading,
+    startBooksCheck({ client, db: readModel, databaseUrl, metrics, now, log }),
+    reports.startQueries({ url: databaseUrl, waitUntilReady: gate.waitUntilOpen }),
+  ];
+}
 
 /** Readiness reports a startup task that fails. */
 function watch(task: Promise<unknown>): void {

@@ -16,7 +16,7 @@ import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { type Config, readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './attempts/endpoint.ts';
-import { createSender } from './attempts/send.ts';
+import { createSender, type Sender } from './attempts/send.ts';
 import { createMetrics } from './metrics.ts';
 import { openPool } from './queue/queue-table.ts';
 import { historyClient } from './replay/past-events.ts';
@@ -32,14 +32,7 @@ await runService(async () => {
 
   const pool = openPool(config.DATABASE_URL, { max: 8, log });
   const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });
-  const sender = createSender({
-    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-    isAllowed: createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
-    allowedPorts: config.WEBHOOK_ALLOW_PORTS ?? [],
-    proxy: config.WEBHOOK_PROXY_URL === undefined ? undefined : new URL(config.WEBHOOK_PROXY_URL),
-    connections: ENDPOINT_LIMITS.concurrency.max,
-    now,
-  });
+  const sender = openSender(config, now);
   const historyServices = connectHistoryServices(config, outages);
   if (!historyServices) log.info('replays are disabled: ORDERS_URL and PAYMENTS_URL are not set');
 
@@ -110,6 +103,18 @@ await runService(async () => {
     ],
   };
 });
+
+/** Sends to the endpoints that the operator allows. */
+function openSender(config: Config, now: () => Date): Sender {
+  return createSender({
+    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+    isAllowed: createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
+    allowedPorts: config.WEBHOOK_ALLOW_PORTS ?? [],
+    proxy: config.WEBHOOK_PROXY_URL === undefined ? undefined : new URL(config.WEBHOOK_PROXY_URL),
+    connections: ENDPOINT_LIMITS.concurrency.max,
+    now,
+  });
+}
 
 /** Clients of the services that own the streams of past events, for replays. Undefined if they are not configured. */
 function connectHistoryServices(

@@ -8,11 +8,14 @@ import {
 } from '@cpg/event-sourcing';
 import {
   createClockGuard,
+  createConcurrencyLimit,
   createServiceLog,
   createServiceMetrics,
   createStartGate,
   createStartupTasks,
   type EventStoreConfig,
+  internalApp,
+  type InternalAppOptions,
   type InternalClient,
   internalClient,
   type KafkaConfig,
@@ -20,19 +23,18 @@ import {
   type ServiceConfig,
   wallClock,
 } from '@cpg/platform';
-import { databaseClocks } from '@cpg/platform/postgres';
+import { databaseClocks, isTransientDatabaseError } from '@cpg/platform/postgres';
 import type { z } from 'zod';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
 import { type Scale, withRecordedScales } from './currency-scales.ts';
-import type { eventSourcedApp } from './event-sourced-app.ts';
 
 type Config = z.infer<typeof ServiceConfig> &
   z.infer<typeof EventStoreConfig> &
   z.infer<typeof KafkaConfig> & { readonly PORT: number };
 
 /** The inputs of an event-sourced service: connections, clock, log and metrics. */
-type Opened = ReturnType<typeof openService>;
+export type OpenedService = ReturnType<typeof openService>;
 
 /** The parts of an event-sourced service. */
 interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
@@ -44,7 +46,7 @@ interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
 export const startEventSourcedService = <C extends Config, M extends DomainMessage>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => C,
-  build: (opened: Opened, config: C) => ServiceParts<M>,
+  build: (opened: OpenedService, config: C) => ServiceParts<M>,
 ): Promise<void> =>
   runService(async () => {
     const config = readConfig(process.env);
@@ -107,3 +109,16 @@ const openService = (name: string, config: Config) => {
     },
   };
 };
+
+export type EventSourcedAppOptions = Omit<InternalAppOptions, 'isTransientError' | 'createLimit'>;
+
+/** The HTTP server of an event-sourced service, for the other services. Only what creates is refused under load: reports
+ *  and reads never are. */
+export const eventSourcedApp = (
+  options: EventSourcedAppOptions,
+  routes: Parameters<typeof internalApp>[1],
+): ReturnType<typeof internalApp> =>
+  internalApp(
+    { ...options, isTransientError: isTransientDatabaseError, createLimit: createConcurrencyLimit() },
+    routes,
+  );
