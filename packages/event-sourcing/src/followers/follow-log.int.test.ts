@@ -4,6 +4,7 @@ import { connectEventStore } from '../store/connect.ts';
 import { testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { endOfLog } from '../store/log.ts';
 import { followLog } from './rows-and-log.ts';
 import { startProjection } from './projection.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
@@ -74,6 +75,20 @@ test('has nothing to catch up on after a long time without calls', async () => {
   await project(hasRow('a', 300));
   expect(await call()).toEqual(['tally-a 300']);
   expect((await follow()).has('tally-a 1')).toBe(false);
+});
+
+test('forgets a key with the last event that shows it, whatever was shown in between', async () => {
+  const { follow } = start();
+  for (const id of ['a', 'b']) await record(id, 1);
+  const { commit, prepare } = (await endOfLog(tallies.options().client))!;
+  await record('a', 1);
+  const keys = ['tally-a 1', 'tally-b 1'];
+  expect(keys.map((await follow()).has)).toEqual([true, true]);
+  await tallies.pool.query(
+    `insert into tallies.checkpoints (name, epoch, commit_position, prepare_position) values ('projection', 1, $1, $2)`,
+    [commit, prepare],
+  );
+  expect(keys.map((await follow()).has)).toEqual([true, false]);
 });
 
 test('reads again what rows lack that were lost', async () => {

@@ -25,7 +25,7 @@ const fencing = () => Object.assign(new Error('fenced'), { name: 'KafkaJSProtoco
 /** A relay of streams with this prefix, and all that it asks of its publishers. `fault` may refuse a call. */
 const start = (
   prefix: string,
-  fault: (call: string) => Error | null = () => null,
+  fault: (call: string) => Error | null | Promise<null> = () => null,
   changes: Partial<RelayOptions> = {},
 ) => {
   const { client, databaseUrl } = tallies.options();
@@ -35,7 +35,7 @@ const start = (
   const committed: string[] = [];
   const call = async (text: string) => {
     calls.push(text);
-    const error = fault(text);
+    const error = await fault(text);
     if (error || text === 'open') open = [];
     if (error) throw error;
     if (text.startsWith('send')) open.push(...text.split(' ').slice(2));
@@ -125,6 +125,21 @@ test('a message that Kafka refuses is found by sending each in a transaction of 
   const fixed = start(prefix);
   await until(() => fixed.calls.includes('send t large0'));
   await fixed.stop();
+});
+
+test('a refused message does not lose those that wait for the same commit', async () => {
+  const prefix = newPrefix();
+  await record(`${prefix}a`, 'Published');
+  let isFirst = true;
+  const { committed, stop } = start(prefix, (call) => {
+    if (call.startsWith('send') && call.includes('large')) return refusal();
+    if (!isFirst || call !== 'send t a0') return null;
+    isFirst = false;
+    // The refused message arrives before the commit of this one.
+    return record(`${prefix}large`, 'Published').then(() => sleep(50).then(() => null));
+  });
+  await until(() => committed.includes('a0'));
+  await stop();
 });
 
 test('after the next commit, messages share transactions again', async () => {

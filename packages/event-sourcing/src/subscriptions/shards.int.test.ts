@@ -69,6 +69,15 @@ test('an event whose order is unknown is handled by every shard', async () => {
   expect([...handled.values()].map(({ size }) => size).toSorted()).toEqual([1, 2 * ORDERS.length].toSorted());
 });
 
+test('processes share the shards', async () => {
+  const first = start(2);
+  await until(() => first.count() === 2 * ORDERS.length);
+  const second = start(2);
+  await until(() => second.handled.size > 0);
+  await second.stop();
+  await first.stop();
+});
+
 test('the checkpoints of a subscription are told from others by their names', async () => {
   await tallies.pool.query(
     `insert into tallies.checkpoints (name, epoch, retired_at) values

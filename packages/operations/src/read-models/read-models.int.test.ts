@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Projection, readVersion, UnreadableEventError, writeVersion } from '@cpg/event-sourcing';
-import { createLogger } from '@cpg/platform';
+import { createLogger, untilAborted } from '@cpg/platform';
 import { migrate, withAdvisoryLock } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
@@ -244,6 +244,17 @@ describe('shadow tables', () => {
     await withShadowTables(options({ projection: { ...projection, name: 'projection' } }), note);
     await withShadowTables(options({ projection: { ...projection, name: 'more' } }), note);
     expect(schemas).toEqual(['tallies_shadow', 'tallies_shadow', 'tallies_more_shadow']);
+  });
+
+  test('tell their work when their connection is lost', async () => {
+    const lost = withShadowTables(options(), async ({ session }, signal) => {
+      const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await tallies.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+      await untilAborted(signal);
+      signal.throwIfAborted();
+    });
+    await expect(lost).rejects.toThrow();
+    await rebuild(options());
   });
 
   test('of tables that do not exist yet ask to start the service first', async () => {
