@@ -52,6 +52,7 @@ const start = (changes: Partial<BackgroundWork<never>> = {}, { hasKafka = true }
   const { log, outages } = createServiceLog({ name, level: 'silent' });
   const config = {
     ENVIRONMENT: 'sandbox' as const,
+    CAZ_DECIMALS: 18,
     EVENTSTORE_URL: tallies.eventStoreUrl,
     DATABASE_URL: tallies.databaseUrl,
     LOG_SHARDS: 1,
