@@ -64,6 +64,9 @@ describe('deadline', () => {
       .when(expireAt(dueAt))
       .thenNothing();
     given(...pending)
+      .when(expireAt(new Date(minutesAfterNoon(60 + 24 * 60).getTime() - 1)))
+      .thenNothing();
+    given(...pending)
       .when(expireAt(minutesAfterNoon(60 + 24 * 60)))
       .thenLike({ type: 'OrderExpired' });
   });
