@@ -57,28 +57,30 @@ test('writes the rows that events lack, after the work that comes before', async
   const running = start({ ...projection, apply }, async (events) => void steps.push(`before ${events.length}`));
   await until(async () => (await tallies.revisionOf('first')) === 1);
   await running.stop();
-  expect(steps).toEqual(['before 2', 'apply']);
+  // A busy machine may hand the events over one by one.
+  const alone = ['before 1', 'apply'];
+  expect([
+    ['before 2', 'apply'],
+    [...alone, ...alone],
+  ]).toContainEqual(steps);
   expect(await checkpoints()).toEqual([{ name: 'projection', commit_position: expect.any(String) }]);
 });
 
 test('rows and checkpoint commit together', async () => {
   await record('together', 1);
   const { projection, pool } = tallies;
-  let failures = 0;
+  const rowsBefore: unknown[] = [];
   const apply: Projection['apply'] = async (...args) => {
+    rowsBefore.push(await tallies.rows());
     await projection.apply(...args);
-    const [db] = args;
-    if ((failures += 1) > 1) return;
     // Another leader has taken over: the checkpoint is refused, and the rows with it.
-    await pool.query('update tallies.checkpoints set epoch = epoch + 1');
-    await db.query('select');
+    if (rowsBefore.length === 1) await pool.query('update tallies.checkpoints set epoch = epoch + 1');
   };
   const running = start({ ...projection, apply });
-  await until(() => failures === 1);
-  await until(async () => (await checkpoints())[0]!.commit_position !== null);
-  expect(failures).toBeGreaterThan(1);
-  expect(await tallies.revisionOf('together')).toBe(0);
+  await until(async () => (await tallies.revisionOf('together')) === 0);
   await running.stop();
+  expect(rowsBefore.slice(0, 2)).toEqual([[], []]);
+  expect(await checkpoints()).toEqual([{ name: 'projection', commit_position: expect.any(String) }]);
 });
 
 test('a projection that is whole has one shard, whatever the service has', async () => {
