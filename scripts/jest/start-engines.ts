@@ -1,18 +1,18 @@
 import { appendFileSync, existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type * as EmbeddedPostgres from '../../packages/engines/embedded-postgres/src/index.ts';
+import type * as Ports from '../../packages/tools/ports/src/ports.ts';
 import { importBuilt } from '../setup.mjs';
 
 /** Starts the PostgreSQL server that all integration tests share. Each test file creates its own database on it,
  *  through POSTGRES_URL. */
 export default async () => {
   // By path: with a dependency of the root on a package, turbo builds everything after a change of that package.
-  const { startPostgres } = (await importBuilt(
+  const { startPostgres }: typeof EmbeddedPostgres = await importBuilt(
     'packages/engines/embedded-postgres/dist/index.js',
-  )) as typeof import('../../packages/engines/embedded-postgres/src/index.ts');
-  const { freePort } = (await importBuilt(
-    'packages/tools/ports/dist/ports.js',
-  )) as typeof import('../../packages/tools/ports/src/ports.ts');
+  );
+  const { freePort }: typeof Ports = await importBuilt('packages/tools/ports/dist/ports.js');
   const dataDir = mkdtempSync(join(baseFolder(), 'cpg-test-'));
   const cluster = join(dataDir, 'postgres');
   const postgres = await startPostgres({

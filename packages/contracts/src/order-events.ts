@@ -24,8 +24,7 @@ export const orderStreamOf = (orderId: string): string => `${ORDER_STREAM_PREFIX
 /** The status after the event, and the reason for it. */
 const Transition = { status: OrderStatus, reason: z.string() };
 
-/** When the order recorded it. Every event has it. An earlier instant, at which it happened elsewhere, has its own
- *  field. */
+/** When the order recorded the event. An earlier instant, at which it happened elsewhere, has its own field. */
 const At = { at: Timestamp };
 
 /** Whether the service did not trust its clock, so that `at` may be wrong. */
@@ -298,5 +297,4 @@ export const ORDER_EVENTS = [
 
 export const OrderEvent = recordedEvent(ORDER_EVENTS);
 export type OrderEvent = EventOf<(typeof ORDER_EVENTS)[number]>;
-
 export const NewOrderEvent = newEvent(ORDER_EVENTS);

@@ -87,10 +87,7 @@ await runService(async () => {
     wallet: config.TEST_WALLET_URL === undefined ? undefined : nodeWallet(config.TEST_WALLET_URL),
     log,
     trustProxy: config.TRUST_PROXY,
-    payPage: {
-      script: readFileSync(new URL('./checkout/browser/page.js', import.meta.url)),
-      streams: { max: config.PAY_PAGE_STREAMS, maxPerAddress: config.PAY_PAGE_STREAMS_PER_ADDRESS },
-    },
+    payPage: payPageOf(config),
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   clock.start();
@@ -117,6 +114,12 @@ await runService(async () => {
     ],
   };
 });
+
+/** The script of the payment page, and how many pages may be open. */
+function payPageOf({ PAY_PAGE_STREAMS: max, PAY_PAGE_STREAMS_PER_ADDRESS: maxPerAddress }: GatewayConfig) {
+  const script = readFileSync(new URL('./checkout/browser/page.js', import.meta.url));
+  return { script, streams: { max, maxPerAddress } };
+}
 
 /** Clients of the services behind the gateway. The gateway is ready without the dispatcher. */
 function connectServices(config: GatewayConfig, outages: Outages) {

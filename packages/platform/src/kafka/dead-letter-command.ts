@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
-import { ConfigError, KafkaConfig, readConfig, ServiceConfig } from '../config/config.ts';
+import { ConfigError, KafkaConfig, readConfig } from '../config/config.ts';
 import { createLogger } from '../log/logger.ts';
 import { writeFailure, writeLine } from '../log/write-line.ts';
 import type { Kafka } from 'kafkajs';

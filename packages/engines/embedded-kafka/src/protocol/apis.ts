@@ -1,15 +1,7 @@
 import { type ErrorCode, errorCode } from '../errors.ts';
 import type { Api } from './api.ts';
 import { alterConfigs, describeConfigs } from './configs.ts';
-import {
-  deleteGroups,
-  describeGroups,
-  heartbeat,
-  joinGroup,
-  leaveGroup,
-  listGroups,
-  syncGroup,
-} from './groups.ts';
+import { deleteGroups, describeGroups, heartbeat, joinGroup, leaveGroup, listGroups, syncGroup } from './groups.ts';
 import { fetch } from './fetch.ts';
 import { listOffsets } from './list-offsets.ts';
 import { findCoordinator, metadata } from './metadata.ts';
