@@ -1,5 +1,6 @@
 export { type OwnCommandContext, runAdminCommand } from './commands/admin-command.ts';
 export { runEnvironmentCommand } from './commands/environment-command.ts';
+export { ensureScale } from './service/currency-scales.ts';
 export {
   eventSourcedApp,
   type EventSourcedAppOptions,

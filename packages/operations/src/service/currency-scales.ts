@@ -60,6 +60,15 @@ export const recordScale = async (client: EventStoreDBClient, scale: Scale, acto
   }
 };
 
+/** Like `recordScale`, for a request. Throws `dependency_unavailable` while the configuration is wrong. */
+export const ensureScale = (client: EventStoreDBClient, scale: Scale, actor: string): Promise<void> =>
+  recordScale(client, scale, actor).catch((error: unknown) => {
+    if (!(error instanceof WrongScaleError)) throw error;
+    throw new AppError('dependency_unavailable', `${scale.currency} is not available: try again later`, {
+      cause: error,
+    });
+  });
+
 /** Lets a command store amounts of a currency only once their decimals are recorded, so that another configuration
  *  cannot give amounts of the currency other ones. `scaleOf` returns the scale of a command that stores the first amount
  *  of a stream. Throws `dependency_unavailable` while the configuration is wrong. */
@@ -81,17 +90,12 @@ export const withRecordedScales = <State, Command, E extends DomainEvent>(
     handle: async (id, command, ...rest) => {
       const scale = scaleOf(command);
       if (scale && recorded.get(scale.currency) !== scale.decimals) {
-        await recordScale(client, scale, actor).catch(refuseWrongScale(scale.currency));
+        await ensureScale(client, scale, actor);
         recorded.set(scale.currency, scale.decimals);
       }
       return handler.handle(id, command, ...rest);
     },
   };
-};
-
-const refuseWrongScale = (currency: PaymentCurrency) => (error: unknown) => {
-  if (!(error instanceof WrongScaleError)) throw error;
-  throw new AppError('dependency_unavailable', `${currency} is not available: try again later`, { cause: error });
 };
 
 const readScales = async (client: EventStoreDBClient) => {

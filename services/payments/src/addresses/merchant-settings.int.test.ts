@@ -1,4 +1,10 @@
-import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
+import {
+  CurrencyScaleRecorded,
+  DEPOSIT_SETTINGS_STREAM,
+  DepositSettingsEvent,
+  type PaymentCurrency,
+  SCALES_STREAM,
+} from '@cpg/contracts';
 import { readHistoryEntries, readStream, verifyHashChains } from '@cpg/event-sourcing';
 import { ConfigError, newId } from '@cpg/platform';
 import { HDKey } from '@scure/bip32';
@@ -186,6 +192,30 @@ test('shows the confirmations of the merchant beside those of the platform', asy
     [{ ...set, asset: 'eip155:1/slip44:60', confirmations: 3 }, /^asset: there is no such asset/],
   ] as const)
     await expect(settings.change(merchantId, change, CONTEXT)).rejects.toThrow(reason);
+});
+
+test('an amount of confirmations is stored only with the recorded decimals of its currency', async () => {
+  const { settings } = rails.startStock();
+  const merchantId = newId('merchant');
+  const assetOf = (wanted: PaymentCurrency) => SANDBOX.assets.find(({ currency }) => currency === wanted)!.id;
+  const set = (currency: PaymentCurrency, from?: string) =>
+    settings.change(
+      merchantId,
+      { change: 'set_confirmations', asset: assetOf(currency), confirmations: 9, ...(from !== undefined && { from }) },
+      CONTEXT,
+    );
+  const scales = async () => (await readStream(rails.client, SCALES_STREAM, CurrencyScaleRecorded))!;
+  const wrong = { currency: 'USDT', decimals: 2, at: new Date().toISOString() };
+  const last = (await scales()).at(-1)?.revision;
+  await rails.events.record(SCALES_STREAM, 'CurrencyScaleRecorded', wrong, last);
+  const before = (await recorded()).length;
+  await expect(set('USDT', '5')).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  expect((await recorded()).length).toBe(before);
+  await set('USDT');
+  await set('ETH', '0.5');
+  expect((await scales()).map(({ event }) => event.data)).toContainEqual(
+    expect.objectContaining({ currency: 'ETH', decimals: 18 }),
+  );
 });
 
 test('shows the tolerance for underpayment that was set, and 0 before', async () => {

@@ -11,6 +11,7 @@ import {
   toleranceBpsOf,
 } from '@cpg/contracts';
 import { isKnownStream } from '@cpg/event-sourcing';
+import { ensureScale } from '@cpg/operations';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountBook, MerchantAccounts } from './account-book.ts';
@@ -59,6 +60,9 @@ export const depositSettings = ({
       case 'set_confirmations': {
         const asset = assetNamed(table, call.asset);
         const fromMinor = call.from === undefined ? 0n : minorOf(call.from, asset);
+        // Before the amount is stored: with other decimals it would be another one.
+        const scale = { currency: asset.currency, decimals: asset.currencyDecimals };
+        if (fromMinor > 0n) await ensureScale(client, scale, 'service:payments');
         return { type: 'SetConfirmations', merchantId, asset, fromMinor, confirmations: call.confirmations };
       }
       case 'remove_confirmations':
