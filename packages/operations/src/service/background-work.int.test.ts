@@ -155,7 +155,7 @@ test('projects, publishes and consumes, once schema and store are known to be it
 
 test('starts nothing on the store of another environment, and says why', async () => {
   const { client } = tallies.options();
-  const identity = { storeId: 'sto_1', environment: 'production', format: 1, at: '2026-01-01T00:00:00.000Z' } as const;
+  const identity = { storeId: 'sto_1', environment: 'production', format: 2, at: '2026-01-01T00:00:00.000Z' } as const;
   await writeStoreIdentity(client, identity, 'test');
   await record('a', 3);
   const running = start();
