@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 300_000;
 interface Pause {
   readonly untilMs: number;
   readonly pauseMs: number;
-  /** What a busy node said; null for any other node. */
+  /** The error of a busy node; null for any other node. */
   readonly busy: ChainNodeError | null;
 }
 
@@ -71,17 +71,17 @@ export const openNodes = (
 
   const awake = () => nodes.filter((node) => !pauses.isPaused(node));
   /** Nodes that failed a moment ago come last, and those that are not in use before them. */
-  const inOrder = () => [
-    ...awake().toSorted((one, other) => Number(unused.has(one)) - Number(unused.has(other))),
-    ...nodes.filter(pauses.isPaused),
-  ];
-  const inUse = (evenUnused: boolean): readonly RpcNode[] => {
+  const inOrder = () => {
+    const ranks = new Map(nodes.map((node) => [node, pauses.isPaused(node) ? 2 : Number(unused.has(node))]));
+    return nodes.toSorted((one, other) => ranks.get(one)! - ranks.get(other)!);
+  };
+  const toAsk = (evenUnused: boolean): readonly RpcNode[] => {
     const used = awake().filter((node) => evenUnused || !unused.has(node));
     return [used, awake(), nodes].find((some) => some.length > 0)!;
   };
 
   const each: Nodes['each'] = async (ask, { except, evenUnused = false } = {}) => {
-    const asked = inUse(evenUnused).filter((node) => node !== except);
+    const asked = toAsk(evenUnused).filter((node) => node !== except);
     const results = await Promise.allSettled(asked.map((node) => askOne(node, ask)));
     const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
     const foreign = failures.find((reason) => !(reason instanceof ChainNodeError));
@@ -204,7 +204,7 @@ const nodePauses = (nowMs: () => number) => {
   const isPaused = (node: RpcNode): boolean => (pauses.get(node)?.untilMs ?? -Infinity) > nowMs();
   return {
     isPaused,
-    /** Why a busy node is not even asked where no other answers. */
+    /** The error of a busy node while it is paused: the node is not asked. Null for any other node. */
     busyOf: (node: RpcNode): ChainNodeError | null => (isPaused(node) ? pauses.get(node)!.busy : null),
     begin: (node: RpcNode, error: ChainNodeError): void => {
       const isBusy = error.fault === 'busy';
@@ -229,7 +229,7 @@ const sidesOf = (answers: readonly NodeAnswer<string | null>[]): Side[] =>
     numbers: answers.filter((each) => each.answer === answer).map(({ node }) => node.number),
   }));
 
-/** The error that names who says what, and the numbers of the nodes that differ from most others, or of all of them. */
+/** The error with the answer of each side, and the nodes outside the majority: all nodes if there is none. */
 const disagreementOf = (
   on: string,
   answers: readonly NodeAnswer<string | null>[],
