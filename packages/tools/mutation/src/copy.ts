@@ -13,7 +13,7 @@ export const filesOf = (checkout: string): string[] =>
     .filter((path) => path !== '' && existsSync(join(checkout, path)));
 
 /** Copies the files, and links the dependencies, so that packages of the workspace resolve to each other's copies.
- *  What was built is linked: tests that run built files see no change. */
+ *  Built files are linked: tests that run them see no change. */
 export const copyCheckout = (checkout: string, files: readonly string[], copy: string): void => {
   for (const file of files) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });

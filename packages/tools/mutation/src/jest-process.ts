@@ -1,6 +1,6 @@
 import { runCLI } from 'jest';
 
-/** What a process of this file is asked for. */
+/** A request to a process of this file. */
 export interface JestRun {
   readonly project: Project;
   /** Paths of test files, relative to the copy, in the order in which to run them. */

@@ -48,7 +48,7 @@ export class JestRunner {
   }
 
   private start(): ChildProcess {
-    return fork(new URL('jest-process.js', import.meta.url), {
+    const child = fork(new URL('jest-process.js', import.meta.url), {
       cwd: this.copy,
       detached: true,
       execArgv: ['--max-semi-space-size=32', '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
@@ -60,6 +60,10 @@ export class JestRunner {
       },
       stdio: ['ignore', 'ignore', process.env.MUTATION_DEBUG ? 'inherit' : 'ignore', 'ipc'],
     });
+    child.once('exit', () => {
+      if (this.process === child) this.process = undefined;
+    });
+    return child;
   }
 
   private answer(child: ChildProcess, run: JestRun, timeoutMs: number): Promise<RunOutcome> {

@@ -143,7 +143,7 @@ const locatedMutants = (file: string, source: string): Located[] => {
   return mutantsOf(file, source).map((mutant) => ({ ...mutant, file, lineText: lines[mutant.line - 1]!.trim() }));
 };
 
-/** The first changes that the compiler accepts: nobody could land the others. */
+/** The first changes that the compiler accepts: the others could not be committed. */
 const landable = (
   order: readonly Located[],
   count: number,
@@ -171,7 +171,7 @@ const equivalentsIn = (checkout: string, paths: readonly string[]): Equivalent[]
   return entries.filter(({ file }) => isIn(file, paths));
 };
 
-/** The tests that may reach one of the changes, as imports tell, those with the shortest way first. */
+/** The tests that import a changed file, directly or indirectly, nearest first. */
 const testsOf = ({ project, isNear }: Stage, mutants: readonly Located[], imports: Imports): string[] => {
   const changed = new Set(mutants.map(({ file }) => file));
   const packages = new Set([...changed].map(packageOf));
@@ -232,7 +232,7 @@ const packageOf = (file: string): string => file.slice(0, file.indexOf('/src/'))
 
 type End = 'survived' | 'failed' | 'timeout' | 'crash';
 
-/** Whether a test fails, or ends no more. Tests beside the file run first. */
+/** How the tests end on this change. Tests beside the file run first. */
 const endOf = async (
   runner: JestRunner,
   { project }: Stage,

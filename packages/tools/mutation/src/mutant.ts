@@ -31,7 +31,7 @@ export const withProbes = (source: string, mutants: readonly (Mutant & { readonl
         ];
   });
   let probed = source;
-  // From the end, so that earlier positions stay. What ends at a position closes before the next begins.
+  // From the end, so that earlier positions stay. At the same position, an end comes before a start.
   for (const { at, text } of inserts.sort((a, b) => b.at - a.at || Number(a.closes) - Number(b.closes))) {
     probed = probed.slice(0, at) + text + probed.slice(at);
   }

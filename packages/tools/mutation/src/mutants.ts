@@ -27,7 +27,7 @@ const DESCRIPTIVE = new Set(['help', 'description', 'summary', 'title', 'example
 const QUERY = new Set(['name', 'text', 'values']);
 const DESCRIBES = new Set(['meta', 'describe', 'register']);
 
-/** Every change of a source file that a careless hand could make. Types, imports, log lines, errors and descriptions
+/** Every change of a source file that could be made by mistake. Types, imports, log lines, errors and descriptions
  *  stay. */
 export const mutantsOf = (path: string, source: string): Mutant[] => {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ES2022, true, scriptKind(path));

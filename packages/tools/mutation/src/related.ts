@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** Who imports whom in the checkout, packages by their names too. Paths are relative to the checkout. */
+/** The imports between files of the checkout, also by package name. Paths are relative to the checkout. */
 export class Imports {
   private readonly importers = new Map<string, Set<string>>();
 
@@ -30,7 +30,7 @@ export class Imports {
     }
   }
 
-  importersOf(file: string): readonly string[] {
+  private importersOf(file: string): readonly string[] {
     return [...(this.importers.get(file) ?? [])];
   }
 
