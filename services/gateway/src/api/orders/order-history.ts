@@ -37,7 +37,7 @@ export const createHistoryReader =
   };
 
 /** Reads one page of the history of an order as the API shows it. The events do not repeat the decimals of their
- *  amounts: they are those of the order or, on the stream of a payment, those of the payment. */
+ *  amounts: the order has them, or, on the stream of a payment, the payment. */
 export const createPublicHistoryReader =
   (readHistory: ReadHistory, db: Queryable) =>
   async (order: Order, after: string | undefined, context: CallContext): Promise<HistoryPage<HistoryEntry>> => {

@@ -154,7 +154,7 @@ const repeatUpdates = ({ update, isNeeded, everyMs, log }: UpdateOptions) => {
     timer = setTimeout(() => (running = tick()), afterMs).unref();
   };
   return {
-    schedule: () => schedule(),
+    schedule,
     stop: async () => {
       hasStopped = true;
       clearTimeout(timer);

@@ -69,7 +69,7 @@ export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): Wa
   return { render };
 };
 
-/** The payment of this page by a wallet: what was asked for, what was sent, and how it goes. */
+/** The payment of this page by a wallet: the transfer that was asked for or sent, and its status text. */
 const walletPayment = ({ refresh, onChange }: { refresh: Pick<Refresh, 'now'>; onChange: () => void }) => {
   let sent = rememberedSent();
   let asking: Asking | null = null;
@@ -136,7 +136,7 @@ const walletPayment = ({ refresh, onChange }: { refresh: Pick<Refresh, 'now'>; o
     sent: () => sent,
     isAsking: () => asking !== null,
     status: () => statusText,
-    /** Compares what was sent and asked for with the page. */
+    /** Compares the sent and the asked transfer with the page. */
     compare: (): void => {
       if (sent && !asking && isOver(sent)) keep(null);
       if (asking?.isInWallet && shownTransfer() !== asking.transfer) showStatus(asking.texts.decline);
