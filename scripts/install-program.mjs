@@ -9,7 +9,7 @@ export const installProgram = async (name, functionName) => {
     console.log(`${name}: ${localChain[functionName]()}`);
   } catch (error) {
     console.log(
-      `${name} could not be installed, so tests with it are skipped: ${/** @type {Error} */ (error).message}`,
+      `${name} could not be installed, so tests with it are skipped, or fail if REQUIRED_PROGRAMS names it: ${/** @type {Error} */ (error).message}`,
     );
   }
 };

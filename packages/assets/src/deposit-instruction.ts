@@ -1,4 +1,4 @@
-import { type AssignedDeposit, type AssignedInstruction, type LeasedAddress } from '@cpg/contracts';
+import type { AssignedDeposit, AssignedInstruction, LeasedAddress } from '@cpg/contracts';
 import type { Asset } from './asset-table.ts';
 
 /** Where to deposit this asset. */

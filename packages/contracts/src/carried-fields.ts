@@ -70,7 +70,7 @@ export const carriedFields = <F extends Fields>(fields: F) => {
   };
 };
 
-/** The fields that a resource must have beside carried ones. An absent field is `undefined`, so that none is forgotten. */
+/** The fields that a resource must have beside carried ones. An absent field is `undefined`, so none is forgotten. */
 export type Rendered<R, F> = { [K in Exclude<keyof R, keyof F>]-?: R[K] | undefined };
 
 /** The object without its fields that are `undefined`. Objects inside of it stay as they are. */

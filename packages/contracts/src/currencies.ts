@@ -26,8 +26,6 @@ export const FiatCurrency = z.enum(namesOf(FIAT_CURRENCIES));
 export const ItemCurrency = z.enum(namesOf(ITEM_CURRENCIES));
 export type ItemCurrency = z.infer<typeof ItemCurrency>;
 
-export type Currency = PaymentCurrency | ItemCurrency;
-
 export const PaymentRail = z.enum(['gateway_pay', 'crypto_deposit']);
 export type PaymentRail = z.infer<typeof PaymentRail>;
 
@@ -36,11 +34,10 @@ export const priceDecimals = (currency: ItemCurrency): number => ITEM_CURRENCIES
 
 /** The decimals of new amounts of each currency. Orders and payments record theirs: use those for amounts that are
  *  recorded. */
-export type Scales = Readonly<Record<Currency, number>>;
+export type Scales = Readonly<Record<PaymentCurrency, number>>;
 
 /** The scales of a configuration. CAZ has no public token, so the configuration gives it its decimals. */
 export const scalesOf = ({ CAZ_DECIMALS }: { readonly CAZ_DECIMALS: number }): Scales => ({
   ...PAYMENT_CURRENCIES,
-  ...FIAT_CURRENCIES,
   CAZ: CAZ_DECIMALS,
 });

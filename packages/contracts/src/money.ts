@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Currency } from './currencies.ts';
+import type { PaymentCurrency } from './currencies.ts';
 import { invalidRequest } from './errors/errors.ts';
 
 /** A decimal amount in a resource. A chain can report an amount of any size, so it has no limit. */
@@ -73,7 +73,7 @@ export const toMinor = (text: string, decimals: number): bigint => {
  *  for more decimals than the currency has. */
 export const parseAmount = (
   text: string,
-  { currency, decimals, path = 'amount' }: { currency: Currency; decimals: number; path?: string },
+  { currency, decimals, path = 'amount' }: { currency: PaymentCurrency; decimals: number; path?: string },
 ): bigint => {
   const { scale } = parseDecimal(text);
   if (scale > decimals)
@@ -86,7 +86,7 @@ export const parseAmount = (
 /** Parses the field `amount` of a request into minor units of its currency. Throws `invalid_request` that names the
  *  field for zero and for more decimals than the currency has. */
 export const parsePositiveAmount = (
-  { amount, currency }: { amount: string; currency: Currency },
+  { amount, currency }: { amount: string; currency: PaymentCurrency },
   decimals: number,
 ): bigint => {
   const minor = parseAmount(amount, { currency, decimals });

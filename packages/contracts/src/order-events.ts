@@ -137,7 +137,6 @@ export const OrderPaymentsOrphaned = defineEvent({
   data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...Sightings, ...At },
 });
 
-/** A rail reverses a payment after a chain reorganization or a provider's reversal. */
 export const OrderPaymentFailed = defineEvent({
   type: 'OrderPaymentFailed',
   message: 'order.payment_failed',
@@ -233,7 +232,7 @@ export const OrderRenewed = defineEvent({
   limits: { rates: Rates },
 });
 
-/** Sandbox only. The instants of its payments become earlier by that time too. */
+/** Sandbox only: the clock of the order moved forward. The instants of its payments become earlier by `minutes` too. */
 export const OrderTimeAdvanced = defineEvent({
   type: 'OrderTimeAdvanced',
   message: 'order.time_advanced',

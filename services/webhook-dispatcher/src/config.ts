@@ -47,13 +47,14 @@ const Config = z
     WEBHOOK_PROXY_URL: HttpUrl.optional(),
     /** Seconds before the second, third, ... attempt. */
     WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
-    /** A webhook is disabled when all its attempts fail for so long, in hours. */
+    /** Hours in which all attempts of a webhook must fail before it is disabled. */
     WEBHOOK_DISABLE_AFTER_HOURS: z.coerce
       .number()
       .positive()
       .default(DISABLE_AFTER_MS / 3_600_000),
-    /** How long deliveries and their attempts are kept, and the bodies of deliveries. */
+    /** Days for which deliveries and their attempts are kept. */
     WEBHOOK_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.metadataDays),
+    /** Days for which the bodies of deliveries are kept. */
     WEBHOOK_BODY_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.bodyDays),
   })
   .refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {

@@ -69,7 +69,7 @@ export const Stock = z.object({
 });
 export type Stock = z.infer<typeof Stock>;
 
-/** `GET /availability` -> 200 Availability. What new orders can be paid with now. */
+/** `GET /availability` -> 200 Availability. The currencies and networks that new orders can be paid with now. */
 export const Availability = z.object({
   /** By network: for how many ms, counted from before the call, a new order may show addresses on it. A network is
    *  absent while it is unavailable: no process reads its newest blocks. */

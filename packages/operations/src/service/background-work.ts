@@ -98,7 +98,7 @@ const prepareOwnSchema = async <M extends DomainMessage>({
   projection: { schema },
 }: Work<M>): Promise<void> => prepareSchema(readModel, { schema, folder: migrations, environment });
 
-/** Watches whether the event store is known: whether it is the one of the checkpoints. Appends to another one throw. */
+/** Watches whether the event store is the one of the checkpoints. Appends to another store throw. */
 const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate, log }: Work<M>) => {
   const { client, readModel: db } = connections;
   const { schema } = projection;
@@ -162,7 +162,7 @@ const startKafkaWork = <M extends DomainMessage>(work: Work<M>, store: StoreWatc
       groupId: name,
       topics: [topic],
       handle: async (messages) => {
-        // `untilKnown` rejects at a stop: the messages are consumed again unless the store is known.
+        // `untilKnown` rejects at a stop. Unless the store is known then, the messages are consumed again.
         await store.untilKnown().catch(() => store.requireKnown());
         await handle(messages);
       },

@@ -21,11 +21,10 @@ export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
   ...new Set(items.flatMap((item) => [item.currency, ...(item.modifiers ?? []).map((modifier) => modifier.currency)])),
 ];
 
-/** The price of an order in minor units with `decimals` of its payment currency: the exact sum of all lines (`quantity * unit_price`;
- *  the quantity of a modifier is its own), converted with the locked rates and rounded up once, to a multiple of
- *  `stepMinor`. Throws
- *  `invalid_request` for a total of zero, and for a total with more than 18 digits before the point. `rates` must have
- *  a rate for every currency of the items. */
+/** The price of an order in minor units with `decimals`: the exact sum of all lines (`quantity * unit_price`; the
+ *  quantity of a modifier is its own), converted with the locked rates and rounded up once, to a multiple of
+ *  `stepMinor`. Throws `invalid_request` for a total of zero, and for a total with more than 18 digits before the
+ *  point. `rates` must have a rate for every currency of the items. */
 export const price = (items: readonly Item[], rates: Rates, decimals: number, stepMinor = 1n): bigint => {
   const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
   const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);

@@ -34,7 +34,7 @@ const MAX_CLOCK_SKEW_MS = 60_000;
 const ACCEPTED_FOR_MS = 24 * HOUR_MS;
 
 const ONE_DOLLAR = parseDecimal('1');
-/** The dollars that stablecoins promise. A peg fixes no price: it lets a source be believed that is alone. */
+/** The dollars that stablecoins promise. A peg is no price: it only lets a single source be believed. */
 const PEGS: ReadonlyMap<PricedCurrency, Decimal> = new Map([
   ['USDT', ONE_DOLLAR],
   ['USDC', ONE_DOLLAR],
@@ -165,9 +165,9 @@ const bySource = (prices: readonly AcceptedPrice[]): LastAccepted => {
 };
 
 /** The accepted US dollar prices that are recent enough to compare with, by source. */
-const recentPrices = (last: ReadonlyMap<string, AcceptedPrice> = new Map(), at: Date): Map<string, Decimal> =>
+const recentPrices = (last: ReadonlyMap<string, AcceptedPrice> | undefined, at: Date): Map<string, Decimal> =>
   new Map(
-    [...last]
+    [...(last ?? [])]
       .filter(([, accepted]) => at.getTime() - accepted.at.getTime() <= ACCEPTED_FOR_MS)
       .map(([source, { usd }]) => [source, usd]),
   );

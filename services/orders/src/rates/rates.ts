@@ -15,8 +15,8 @@ export interface RateProvider {
 }
 
 /** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in multiples of `stepMinor`
- *  minor units with `decimals` of `currency`. Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero
- *  or one that is too large. */
+ *  minor units of `currency`, which have `decimals`. Throws `rate_unavailable` without fresh rates, and
+ *  `invalid_request` for a total of zero or one that is too large. */
 export const quoteItems = async (
   provider: RateProvider,
   items: readonly Item[],

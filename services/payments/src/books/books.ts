@@ -129,7 +129,7 @@ type Money = Pick<PaymentState, 'status' | 'amountMinor' | 'appliedMinor' | 'una
   readonly decimals: number | null;
 };
 
-/** What an order takes money of. */
+/** The currency and the decimals of the money that an order takes. */
 type Unit = Pick<Money, 'currency' | 'decimals'>;
 
 const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
@@ -178,7 +178,7 @@ const moneyChangedBy = (
         const { paymentId } = allocation;
         const [appliedMinor, unappliedMinor] = [BigInt(allocation.appliedMinor), BigInt(allocation.unappliedMinor)];
         const money = held.get(paymentId) ?? { amountMinor: appliedMinor + unappliedMinor, refundedMinor: 0n };
-        // An order takes money of its own currency alone.
+        // An order takes only money of its own currency and decimals.
         return [paymentId, { ...money, currency, decimals, status: 'applied', appliedMinor, unappliedMinor }];
       });
     case 'OrderPaymentsOrphaned':

@@ -90,7 +90,8 @@ type Rails = Readonly<Record<PaymentRail, Rail>>;
 
 /** Assigns deposit instructions to an order on each of its enabled rails. Throws
  *  `invalid_request` naming every rail that does not support the currency, `amount_too_small` if a rail cannot take
- *  the amount, and `network_unavailable` if it cannot take it now, before anything is assigned. */
+ *  the amount, and `network_unavailable` if it cannot take it now, before anything is assigned. Throws
+ *  `dependency_unavailable` if orders counts the currency with other decimals than this service. */
 export const instructionsFrom =
   (rails: Rails, scales: Scales) =>
   async ({

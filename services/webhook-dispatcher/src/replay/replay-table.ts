@@ -31,7 +31,7 @@ export interface ReplayRow {
 }
 
 /** How far a replay is. */
-export interface ReplayCursor {
+interface ReplayCursor {
   /** Place of the last finished order in the history of the merchant; null before the first. */
   readonly afterOrder: string | null;
   /** The order that is queued in part, which is the next one or a deferred one, and the place of its last queued event.

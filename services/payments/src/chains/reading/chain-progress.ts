@@ -38,7 +38,7 @@ export type ChainProgressMarks = ReturnType<typeof chainProgress>;
 
 /** How old the marks about nodes get while blocks are read, or while that fails. */
 const MARK_AGAIN_AFTER_MS = 10_000;
-/** How far a chain is read: for metrics, and as the tables mark it for other processes. */
+/** Keeps the progress of a chain for metrics, and marks it in the tables for other processes. */
 export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: ChainProgressOptions) => {
   const none = {
     tip: 0,
@@ -68,7 +68,7 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
     markAgainAtMs = nowMs() + MARK_AGAIN_AFTER_MS;
   };
   return {
-    now: (): ChainProgress => progress,
+    current: (): ChainProgress => progress,
     show,
     showRecheck,
     mark,

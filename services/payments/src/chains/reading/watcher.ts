@@ -55,7 +55,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const halt = async (error: ChainHaltedError): Promise<never> => {
     doubt = { answers: (doubt?.answers ?? 0) + 1, sinceMs: doubt?.sinceMs ?? nowMs() };
     const isProven = doubt.answers >= ANSWERS_BEFORE_HALT && nowMs() - doubt.sinceMs >= kind.settleMs;
-    if (!isProven && progress.now().state !== 'halted') throw new Error(error.message, { cause: error });
+    if (!isProven && progress.current().state !== 'halted') throw new Error(error.message, { cause: error });
     progress.show({ state: 'halted' });
     await progress.mark({ tip: null, readAt: null, halted: error.message });
     throw error;
@@ -77,7 +77,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
         if (!(error instanceof ReorganizedError)) throw error;
       }
     },
-    progress: () => ({ ...progress.now(), nodes: source.nodes?.() ?? [] }),
+    progress: () => ({ ...progress.current(), nodes: source.nodes?.() ?? [] }),
   };
 };
 
@@ -99,7 +99,7 @@ const chainReader = (options: WatcherOptions, progress: ChainProgressMarks) => {
     const reading = readingFrom(opened, { ...options, blocks, onDifference, windowBlocks: kind.windowBlocks });
     progress.show({ tip: tip.height, height: reading.height() });
     const answers = new Map<number, string | null>([[tip.height, tip.hash]]);
-    const isCurrent = () => tip.isNewest && progress.now().stalled === null;
+    const isCurrent = () => tip.isNewest && progress.current().stalled === null;
     const isAtTip = () => isSameBlock(reading.window.at(-1)!, tip);
     while (!signal?.aborted) {
       // Of this round: a chain with several blocks a second adds them faster than one after another is asked for.
@@ -110,9 +110,9 @@ const chainReader = (options: WatcherOptions, progress: ChainProgressMarks) => {
       const { state, ...moved } = await move(blocks, reading, answers);
       const height = reading.height();
       progress.endHalt();
-      progress.show({ ...moved, height, tip: Math.max(progress.now().tip, height), state });
+      progress.show({ ...moved, height, tip: Math.max(progress.current().tip, height), state });
       if (state === 'reading' && moved.watched === undefined)
-        progress.show({ reorganizations: progress.now().reorganizations + 1 });
+        progress.show({ reorganizations: progress.current().reorganizations + 1 });
       if (state === 'at_tip') return followUp.atTip(reading, { startedAt, isCurrent: isCurrent() }, signal);
       if (state === 'behind') {
         isVerified = false;
@@ -154,7 +154,7 @@ const blockFollowUp = (
     progress.show({ failingReports: await report({ height, isAtTip, now: now(), graceBlocks: kind.graceBlocks }) });
 
   const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
-    await again.follow(reading, { blocks, tip: progress.now().tip }, signal);
+    await again.follow(reading, { blocks, tip: progress.current().tip }, signal);
     progress.showRecheck({ height: reading.height(), rechecked: reading.rechecked() });
   };
 
@@ -171,7 +171,7 @@ const blockFollowUp = (
     ): Promise<void> => {
       await reading.readMempool();
       // After a start, the next block may be far.
-      if (progress.now().watched === null) progress.show({ watched: (await watched.refresh()).size });
+      if (progress.current().watched === null) progress.show({ watched: (await watched.refresh()).size });
       await recheck(reading, RECHECKS_AT_TIP, signal);
       await reportUpTo(reading.height(), isCurrent);
       // A merchant may require fewer confirmations than the depth of the second reading.
@@ -179,7 +179,7 @@ const blockFollowUp = (
       progress.show({ unsettled });
       if (hasRead) await reportUpTo(reading.height(), isCurrent);
       if (isCurrent) progress.show({ readAt: startedAt });
-      await progress.mark({ tip: progress.now().tip, readAt: isCurrent ? startedAt : null, halted: null });
+      await progress.mark({ tip: progress.current().tip, readAt: isCurrent ? startedAt : null, halted: null });
       await recordCheckpoint(reading);
     },
   };
