@@ -21,7 +21,6 @@ export {
   settingsOf,
 } from './deposit-settings.ts';
 export { checksummed } from './evm-address.ts';
-
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

@@ -7,6 +7,5 @@ export {
   type OpenedService,
   startEventSourcedService,
 } from './service/event-sourced-service.ts';
-
 export { rebuild } from './read-models/rebuild.ts';
 export { recount, verify, verifyCounts } from './read-models/verify.ts';

@@ -1,8 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { schemaFileOf, SCHEMA_VERSION } from '../topics.ts';
 import { dataSchema, envelopeSchema, MESSAGE_TYPES, webhookSchema } from './schemas.ts';
 import { asyncApi } from './asyncapi.ts';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 /** The published documents (`docs/events`) by file name: a JSON Schema (2020-12) for the data of every message type,
  *  one for the envelope, one for webhook bodies, and the AsyncAPI document of the topics. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/platform/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testDatabase } from '@cpg/platform/postgres';
+import { freePort } from '@cpg/ports';
 import { START, UnavailableError } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
 import {

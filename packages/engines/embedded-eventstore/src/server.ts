@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { wallClockMs } from '@cpg/platform';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { type Access, accessControl } from './access.ts';
@@ -9,8 +11,6 @@ import { Reader } from './storage/reader.ts';
 import { Reclaimer } from './storage/reclaimer.ts';
 import { Writer } from './storage/writer.ts';
 import { PendingBytes, type Store } from './store.ts';
-import { createServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface EventStoreOptions {
   /** A PostgreSQL database that only this server uses. */

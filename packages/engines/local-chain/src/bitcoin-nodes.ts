@@ -1,11 +1,11 @@
-import { firstExisting, onPath, reportSkipped, toolFolder } from './binaries.ts';
-import { type BitcoinNode, type BitcoinNodeOptions, startNode } from './node-process.ts';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@cpg/ports';
+import { firstExisting, onPath, reportSkipped, toolFolder } from './binaries.ts';
+import { type BitcoinNode, type BitcoinNodeOptions, startNode } from './node-process.ts';
 import { goProgram } from './go-program.ts';
-import { execFileSync } from 'node:child_process';
 
 /** btcd, which takes about a minute to build. */
 const btcd = goProgram({

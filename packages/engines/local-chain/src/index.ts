@@ -11,7 +11,6 @@ export {
   installBitcoind,
 } from './bitcoin-nodes.ts';
 export { type BitcoinWallet, bitcoinWallet, mineBitcoin, type Payee, type Sent } from './bitcoin-wallet.ts';
-
 export { callData, deploymentData } from './contracts.ts';
 export { findPromtool, installPromtool } from './go-program.ts';
 export { type BitcoinNode, type ChainNode, rpcClient, type RpcCall } from './node-process.ts';

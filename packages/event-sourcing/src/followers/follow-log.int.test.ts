@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { connectEventStore } from '../store/connect.ts';
-import { testDatabase } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
+import { testDatabase } from '@cpg/platform/postgres';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { connectEventStore } from '../store/connect.ts';
 import { endOfLog } from '../store/log.ts';
 import { followLog } from './rows-and-log.ts';
 import { startProjection } from './projection.ts';

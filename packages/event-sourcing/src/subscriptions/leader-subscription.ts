@@ -1,8 +1,8 @@
+import { type Logger, untilAborted, type Wait } from '@cpg/platform';
+import { type Pool, startLeaderElection } from '@cpg/platform/postgres';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { type FlushTiming, runSubscription } from '../store/subscription.ts';
 import type { LogPosition } from '../store/recorded.ts';
-import { type Pool, startLeaderElection } from '@cpg/platform/postgres';
-import { type Logger, untilAborted, type Wait } from '@cpg/platform';
-import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError, RetiredError } from './checkpoint.ts';
 import { isolateFaults, parkedStreams } from './parked-streams.ts';
 import type { Lags } from './lags.ts';

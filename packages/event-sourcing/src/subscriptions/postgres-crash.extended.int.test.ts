@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@cpg/embedded-postgres';
-import { connectEventStore } from '../store/connect.ts';
-import { freePort } from '@cpg/ports';
-import { createPool, type Pool } from '@cpg/platform/postgres';
 import { createLogger } from '@cpg/platform';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { freePort } from '@cpg/ports';
+import { connectEventStore } from '../store/connect.ts';
 import { startProjection } from '../followers/projection.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
+import { createLogger, newId } from '@cpg/platform';
+import { createPool, testDatabase } from '@cpg/platform/postgres';
+import { freePort } from '@cpg/ports';
+import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { append, guardAppends } from '../store/append.ts';
 import { connectEventStore } from '../store/connect.ts';
 import type { LogPosition } from '../store/recorded.ts';
 import { writeStoreIdentity } from './known-store.ts';
-import { freePort } from '@cpg/ports';
-import { createPool, testDatabase } from '@cpg/platform/postgres';
-import { createLogger, newId } from '@cpg/platform';
-import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { acquireCheckpoint } from './checkpoint.ts';
 import { startProjection } from '../followers/projection.ts';
 import { watchStore } from './store-watch.ts';

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
+import type { Kafka } from 'kafkajs';
 import { ConfigError, KafkaConfig, readConfig } from '../config/config.ts';
 import { createLogger } from '../log/logger.ts';
 import { writeFailure, writeLine } from '../log/write-line.ts';
-import type { Kafka } from 'kafkajs';
 import { createKafka } from './client.ts';
 import { createDeadLetters, type DeadLetter } from './dead-letters.ts';
 

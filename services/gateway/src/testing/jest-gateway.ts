@@ -1,6 +1,6 @@
-import { scalesOf } from '@cpg/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { scalesOf } from '@cpg/contracts';
 import {
   createLogger,
   createOutages,

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type AssetTable, payableStep } from '@cpg/assets';
 import { isAppError } from '@cpg/contracts';
 import { UnreadableEventError } from '@cpg/event-sourcing';
-import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import { type CallContext, type Logger, newContext, retry, untilBack, type Wait } from '@cpg/platform';
+import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import pMap from 'p-map';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import { dueAt, type ExistingOrder, exists } from '../order/state.ts';
-import { type AssetTable, payableStep } from '@cpg/assets';
 import type { OrderCommands } from '../commands/order-commands.ts';
 import type { OutcomesLimits } from '../commands/payments-client.ts';
 import { type FindPayables, recordWith } from '../create/payables.ts';

@@ -14,10 +14,10 @@ import {
   stateAt,
   withoutProjected,
 } from '@cpg/event-sourcing';
+import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { orderDecider } from '../order/order.ts';
 import { dueAt, type ExistingOrder, exists, isOpen, type Order } from '../order/state.ts';
-import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import { orderText } from '../order/view.ts';
 
 export const orderCounts: readonly CountTable[] = [

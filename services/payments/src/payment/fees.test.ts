@@ -1,5 +1,5 @@
-import { scalesOf } from '@cpg/contracts';
 import { readFileSync } from 'node:fs';
+import { scalesOf } from '@cpg/contracts';
 import fc from 'fast-check';
 import { feeOf, type FeeRule, FeeSchedule, feeScheduleIn } from './fees.ts';
 

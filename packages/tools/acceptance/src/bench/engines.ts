@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DomainMessage } from '@cpg/contracts';
 import { type BrokerProcess, NoApacheKafka, startApacheKafka } from '@cpg/embedded-kafka/apache';
+import { connectEventStore, startRelay } from '@cpg/event-sourcing';
+import { createLogger } from '@cpg/platform';
+import { createKafka, createPublisher } from '@cpg/platform/kafka';
+import { createPool } from '@cpg/platform/postgres';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { durableInserts } from './durable-inserts.ts';
 import { atLeast, both, rate, type Row } from './report.ts';
 import { oneByOne, sustained, type Throughput, type Timings, timingsOf } from './timings.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { DomainMessage } from '@cpg/contracts';
-import { connectEventStore, startRelay } from '@cpg/event-sourcing';
-import { createKafka, createPublisher } from '@cpg/platform/kafka';
-import { createPool } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
 
 const WRITERS = 32;
 const FOR_MS = 8_000;

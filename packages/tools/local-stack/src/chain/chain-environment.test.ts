@@ -1,8 +1,8 @@
-import { scalesOf } from '@cpg/contracts';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AssetsFile, assetTable } from '@cpg/assets';
+import { scalesOf } from '@cpg/contracts';
 import { chainEnvironment } from './chain-environment.ts';
 
 const ETHEREUM = 'http://127.0.0.1:8545';

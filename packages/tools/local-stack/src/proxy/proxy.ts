@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import { LaunchError } from '../config.ts';
 import { httpAddress } from '../environment.ts';
 import type { PortPlan } from '../ports.ts';
 import { answersReady } from '../readiness.ts';
 import { createInstances, type Instance, type Instances, type InstancesOptions } from './instances.ts';
-import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
 
 export interface ProxyOptions extends InstancesOptions {
   readonly host: string;

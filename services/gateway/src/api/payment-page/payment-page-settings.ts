@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   invalidRequest,
   isAppError,
@@ -7,9 +8,8 @@ import {
   type PaymentPageSettingsDto,
 } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { checkBrowserUrl } from '../merchant-urls.ts';
-import { createHash } from 'node:crypto';
 import type { SharpOptions } from 'sharp';
+import { checkBrowserUrl } from '../merchant-urls.ts';
 
 /** The settings that a merchant chose. */
 interface ChosenSettings {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { newUlid, type ResolveHost } from '@cpg/platform';
+import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { paymentOf, refundResponse } from '../../testing/jest-resources.ts';
 import type { TestResponse } from '../../testing/jest-send.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';

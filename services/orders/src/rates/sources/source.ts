@@ -1,6 +1,6 @@
 import { type Decimal, type ItemCurrency, parseDecimal, type PaymentCurrency } from '@cpg/contracts';
-import { crossRate } from '../../order/pricing.ts';
 import { request } from 'undici';
+import { crossRate } from '../../order/pricing.ts';
 
 /** A currency that sources price in US dollars. */
 export type PricedCurrency = ItemCurrency | PaymentCurrency;
