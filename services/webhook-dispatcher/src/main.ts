@@ -49,6 +49,7 @@ await runService(async () => {
     sender,
     webhooks,
     now,
+    // The time by which leases and kept data end: 1970 while the clock is not trusted.
     endsBy: clock.endsBy,
     log,
     kafka,

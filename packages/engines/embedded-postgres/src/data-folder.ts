@@ -79,6 +79,7 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
       '--no-instructions',
     ];
     // The account must be able to reach the cluster and the password file.
+    // The account must reach both paths.
     const run = asAccount(account, initdb, args, [cluster, passwordFile]);
     await promisify(execFile)(run.file, run.args, run.options);
     renameSync(cluster, folder);

@@ -35,6 +35,7 @@ export const ServiceConfig = z.object({
   METRICS_TOKEN: SecretList,
   DATABASE_URL: DatabaseUrl,
   PRIVATE_HOSTS: PrivateHosts.optional(),
+  /** Decimals of amounts in CAZ, which has no public token that gives them. */
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
 

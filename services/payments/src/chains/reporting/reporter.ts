@@ -280,6 +280,7 @@ const callOf = (
     currency,
     asset: asset.id,
     ...(label && { asset_label: label }),
+    // Money in an asset that orders do not take, or no longer, becomes an orphan.
     ...((ifSent === 'orphan' || isRetired) && { credited: false }),
     confirmed: status === 'confirmed' && block !== null,
     tx_hash: transfer.txHash,
