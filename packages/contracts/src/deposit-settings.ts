@@ -6,8 +6,9 @@ import { TolerancePercent } from './resources/order.ts';
 /** Deposit accounts and settings. One stream, so that two merchants cannot take one account. */
 export const DEPOSIT_SETTINGS_STREAM = 'deposit-settings';
 
-/** The account receives the deposits of a merchant, or of all others if `merchantId` is null.
- *  The extended public key is in the metadata, which no audit prints. */
+/** The account receives the deposits of the merchant on the network; if `merchantId` is null, those of all merchants
+ *  without an account of their own there. The extended public key is the `secret` of the metadata, which no audit and
+ *  no log shows. */
 export const DepositAccountSet = z.object({
   type: z.literal('DepositAccountSet'),
   data: z.looseObject({
@@ -15,7 +16,8 @@ export const DepositAccountSet = z.object({
     network: z.string(),
     /** BIP32 fingerprint of the key. */
     account: z.string(),
-    /** SHA-256 of the key as an xpub. The hash chain proves with it that nobody exchanged the key. */
+    /** SHA-256 of the key as an xpub. Event hashes cover the data and not the metadata, so this value shows if somebody
+     *  exchanged the key. */
     keyHash: z.string(),
     at: Timestamp,
   }),
@@ -40,14 +42,14 @@ export const DepositConfirmationsSet = z.object({
   }),
 });
 
-/** The confirmations of the asset table apply to the merchant again. */
+/** The confirmations of the operator's asset file apply to the merchant again, for all amounts. */
 export const DepositConfirmationsRemoved = z.object({
   type: z.literal('DepositConfirmationsRemoved'),
   data: z.looseObject({ merchantId: z.string(), asset: z.string(), at: Timestamp }),
 });
 
-/** Orders of the merchant are settled although this part of their total is missing, in hundredths of a percent, unless
- *  the order says otherwise. */
+/** New orders of the merchant are settled although up to this part of their total is missing, in hundredths of a
+ *  percent. An order can have a tolerance of its own. */
 export const UnderpaymentToleranceSet = z.object({
   type: z.literal('UnderpaymentToleranceSet'),
   data: z.looseObject({ merchantId: z.string(), toleranceBps: z.int(), at: Timestamp }),
@@ -62,13 +64,14 @@ const EVENTS = [
 ] as const;
 export type DepositSettingsEvent = z.infer<(typeof EVENTS)[number]>;
 
-/** Events of types that a newer version wrote are accepted, and every fold ignores them. */
+/** Accepts event types that only a newer version knows; every fold ignores them. */
 export const DepositSettingsEvent = withUnknownTypes(
   EVENTS.map((schema) => ({ type: schema.shape.type.value, schema })),
   z.object({ data: z.object({ at: Timestamp }) }),
 ) as unknown as z.ZodType<DepositSettingsEvent>;
 
-/** The name of addresses in the stock: a network, or an account of a merchant on it. */
+/** Names the addresses that the orders service leases in advance: those of a network, or of a merchant's account on
+ *  it. */
 export const stockNameOf = (network: string, account?: string): string =>
   account === undefined ? network : `${network}/${account}`;
 

@@ -11,7 +11,8 @@ interface ParkedStreamsOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly schema: string;
-  /** Name of the subscription. Its shards share the rows, so that another number of shards finds them. */
+  /** Name of the subscription. All its shards use the same rows, so these stay valid when the number of shards
+   *  changes. */
   readonly name: string;
   /** Whether an event belongs to this shard; every event where it is absent. */
   readonly has?: (event: AllStreamResolvedEvent) => Promise<boolean>;
@@ -40,7 +41,7 @@ export const parkedStreams = ({
   pool,
   schema,
   name,
-  has = async () => true,
+  has: isOwn = async () => true,
   log,
 }: ParkedStreamsOptions): ParkedStreams => {
   const table = `${schema}.parked_streams`;
@@ -67,7 +68,7 @@ export const parkedStreams = ({
   ): Promise<boolean> => {
     for await (const resolved of rawEventsOf(client, stream, fromRevision)) {
       const event = resolved as AllStreamResolvedEvent;
-      if (!(await has(event))) return false;
+      if (!(await isOwn(event))) return false;
       try {
         await handle(event);
       } catch (error) {
@@ -133,6 +134,7 @@ export const listParkedStreams = async (db: Queryable, schema: string): Promise<
   return rows.map(({ parked_at, ...row }) => ({ ...row, parkedAt: parked_at.toISOString() }));
 };
 
+/** Handles events, after which the checkpoint may move to `position`. */
 type Handle = (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
 
 const MAX_ATTEMPTS = 5;
@@ -142,7 +144,7 @@ const MAX_ATTEMPTS = 5;
 export const isolateFaults =
   (handle: Handle, parked: ParkedStreams, signal: AbortSignal): Handle =>
   async (events, position) => {
-    // A tombstone needs no earlier event.
+    // A tombstone needs no earlier event, so it is handled also if its stream is parked.
     const isReady = (entry: AllStreamResolvedEvent) => isTombstone(entry) || !parked.has(entry.event!.streamId);
     const ready = events.filter(isReady);
     try {
@@ -167,7 +169,6 @@ export const isolateFaults =
 const withAttempts = (work: () => Promise<void>, signal: AbortSignal): Promise<void> =>
   retry(work, {
     signal,
-    maxMs: 500,
     onError: (error, attempt) => {
       const isForGood = error instanceof UnreadableEventError || error instanceof RefusedMessageError;
       if (isForGood || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;

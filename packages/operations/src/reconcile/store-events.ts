@@ -10,28 +10,28 @@ import {
 import type { Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 
-/** An event that was published; `streams` are those in which it may be. */
+/** An event that a Kafka message or a webhook delivery shows; `streams` are those that may contain it. */
 export interface PublishedEvent {
   readonly id: string;
   readonly orderId: string;
   readonly streams: readonly string[];
 }
 
-/** The ids of all events in the store, to compare others with. */
+/** The events of the store, to compare published ones with. */
 export interface StoreEvents {
-  readonly count: number;
-  /** Those of `events` that the store does not have. The events of deleted streams are not among them: they may be
-   *  removed. */
+  /** Those of `events` that the store does not have. An event of a deleted stream is never among them: the deletion may
+   *  have removed it. */
   readonly missing: <T extends PublishedEvent>(events: readonly T[]) => Promise<T[]>;
-  /** The position of the last event of a shard that `missing` was asked about and that the store has; null without
-   *  one. */
+  /** The position of the last event of a shard, among those that `missing` was asked about and that the store has; null
+   *  if there is none. */
   readonly lastKnown: (shard: number) => Promise<LogPosition | null>;
 }
 
 export interface StoreEventsOptions {
   readonly client: EventStoreDBClient;
+  /** Prefixes of the streams to read. */
   readonly prefixes: readonly string[];
-  /** The number of shards of the relay: each has published another part of the log. */
+  /** The number of shards of the relay, which publishes the log to Kafka: each shard publishes its own part. */
   readonly shards: number;
   readonly signal: AbortSignal;
 }
@@ -63,7 +63,6 @@ export const readStoreEvents = async (
   });
   const last = Array.from({ length: shards }, () => -1n);
   return {
-    count,
     missing: async (events) => {
       const { rows } = await session.query<{ id: string; number: string }>(
         'select id, number from store_events where id = any($1)',
@@ -93,7 +92,7 @@ export const readStoreEvents = async (
 /** A tombstone has an id of the server, which is none of ours. */
 const storedId = ({ id, type }: { id: string; type: string }): string => (type.startsWith('$') ? id : eventIdOf(id));
 
-/** Whether a stream has the event after all, or was deleted. */
+/** Whether a stream has the event after all, because it was recorded after the log was read, or was deleted. */
 const mayBeIn = async (client: EventStoreDBClient, { id, streams }: PublishedEvent): Promise<boolean> => {
   for (const stream of streams) {
     if (await isDeletedStream(client, stream)) return true;

@@ -10,7 +10,7 @@ export const WEBHOOKS_USAGE = `  webhooks listen --forward URL [--events LIST]  
                                                  both use the key and URL of the last "npm start" in this folder;
                                                  otherwise give --key ak_sandbox_... --api URL`;
 
-export interface ListenOptions {
+export interface WebhooksCommandOptions {
   readonly environment: 'sandbox' | 'production';
   readonly print: (line: string) => void;
   /** Stops `listen`. */
@@ -19,7 +19,7 @@ export interface ListenOptions {
 
 /** Runs `webhooks listen` or `webhooks remove` through the public API of a sandbox. Throws AdminError for expected
  *  failures. */
-export const runWebhooksCommand = async (args: readonly string[], options: ListenOptions): Promise<string> => {
+export const runWebhooksCommand = async (args: readonly string[], options: WebhooksCommandOptions): Promise<string> => {
   const { positionals, values } = parseOptions(args, OPTION_NAMES, WEBHOOKS_USAGE);
   const [action, webhookId, ...rest] = positionals;
   const isListen = action === 'listen' && webhookId === undefined;
@@ -34,13 +34,18 @@ export const runWebhooksCommand = async (args: readonly string[], options: Liste
 const OPTION_NAMES = ['forward', 'events', 'key', 'api'] as const;
 type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
 
-const listen = async (sendRequest: ApiRequest, options: Options, { print, signal }: ListenOptions): Promise<string> => {
+const listen = async (
+  sendRequest: ApiRequest,
+  options: Options,
+  { print, signal }: WebhooksCommandOptions,
+): Promise<string> => {
   const target = parseTarget(options.forward);
   const events = parseEvents(options.events);
   const forwarder = await startForwarder(target, (forwarded) => print(formatDelivery(forwarded)));
   try {
     const { id, secret } = await sendRequest('POST', '/v1/webhooks', CreatedWebhook, { url: forwarder.url, events });
     try {
+      // A new webhook is disabled.
       await sendRequest('PATCH', `/v1/webhooks/${id}`, Webhook, { is_enabled: true });
       print(`${events.join(', ')} -> ${target.href}`);
       print(`the signing secret is ${secret}`);
@@ -80,7 +85,8 @@ type ApiRequest = <T>(
   body?: object,
 ) => Promise<T>;
 
-const createApiClient = (environment: ListenOptions['environment'], { api, key }: Options): ApiRequest => {
+/** `scripts/admin.mjs` adds the `--api` and `--key` of the last "npm start", unless they or DATABASE_URL are given. */
+const createApiClient = (environment: WebhooksCommandOptions['environment'], { api, key }: Options): ApiRequest => {
   if (environment !== 'sandbox' || key?.startsWith('ak_live_'))
     throw new AdminError('this command works with sandboxes only');
   if (!key)

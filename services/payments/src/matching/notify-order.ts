@@ -49,6 +49,7 @@ export const orderNotifier =
       });
     const outcomes = answer ? answer.outcomes : outcomesWithoutOrder(payment, now());
     const recorded = await commands.recordOutcomes(outcomes, context);
+    // The order may have decided about other payments too.
     const own = recorded.find(({ paymentId }) => paymentId === payment.paymentId);
     return { payment: own ?? payment, order: answer?.order ?? null };
   };
@@ -63,6 +64,7 @@ const send = async (
   if (isWithoutOrder(payment)) return null;
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
+  // A refunded payment that failed and was seen again is `received`: its order has to decide anew.
   if (refundedMinor > 0n && status !== 'received') {
     const refund = { refund_id: payment.refunds.at(-1)!.refundId, refunded_total_minor: String(refundedMinor), at };
     return orders.refund(orderId, paymentId, refund, context);
@@ -78,7 +80,8 @@ const offerOf = (payment: ExistingPayment): PaymentOffer => ({
   ...(payment.blockChanges !== undefined && { block_changes: payment.blockChanges }),
 });
 
-/** A confirmed payment whose order does not exist becomes an orphan. */
+/** A confirmed payment whose order does not exist becomes an orphan. With `sighting`, the outcome is ignored if the
+ *  payment was seen again or assigned meanwhile. */
 const outcomesWithoutOrder = (
   { paymentId, status, confirmedAt, sighting }: ExistingPayment,
   at: Date,

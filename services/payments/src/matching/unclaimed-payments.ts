@@ -5,7 +5,7 @@ import { UNCLAIMED_MERCHANT } from '../payment/state.ts';
 
 export interface UnclaimedPayment {
   readonly resource: Payment;
-  /** The account that its address belongs to; null if that is not known. */
+  /** The fingerprint of the deposit account that its address was derived from; null if that is not known. */
   readonly account: string | null;
   readonly ageSeconds: number;
 }
@@ -14,7 +14,8 @@ const UNRESOLVED = 'merchant_id = $1 and status = $2 and not deleted';
 const VALUES = [UNCLAIMED_MERCHANT, 'orphan'];
 const AGE_SECONDS = 'greatest(0, extract(epoch from now() - created_at))::float8';
 
-/** Confirmed payments of no merchant that nobody resolved, oldest first. */
+/** Confirmed payments of no merchant that nobody resolved, oldest first. A payment to an address that no order shows
+ *  has the address as its order id. */
 export const unclaimedPayments = async (db: Queryable): Promise<UnclaimedPayment[]> => {
   const { rows } = await db.query<{ resource: Payment; account: string | null; age: number }>(
     `select resource, account, ${AGE_SECONDS} as age
@@ -41,8 +42,8 @@ const unclaimedTotals = async (db: Queryable): Promise<UnclaimedTotal[]> => {
   return rows.map(({ currency, count, age }) => ({ currency, count, oldestAgeSeconds: age }));
 };
 
-/** Adds how much unclaimed money waits for an operator, and how long, by currency. Without PostgreSQL they have no
- *  values. */
+/** Adds metrics of the payments that wait for an operator: their number and the age of the oldest one, by currency.
+ *  Without PostgreSQL these metrics have no values. */
 export const unclaimedMetrics = (registry: MetricsRegistry, db: Queryable): void => {
   const totals = () =>
     unclaimedTotals(db).catch((error: unknown): UnclaimedTotal[] => {
@@ -58,5 +59,9 @@ export const unclaimedMetrics = (registry: MetricsRegistry, db: Queryable): void
       values: async () => (await totals()).map((total) => [{ currency: total.currency }, value(total)] as const),
     });
   metric('unclaimed_payments', 'Confirmed payments of no merchant that nobody resolved', ({ count }) => count);
-  metric('unclaimed_oldest_age_seconds', 'Age of the oldest of them', ({ oldestAgeSeconds }) => oldestAgeSeconds);
+  metric(
+    'unclaimed_oldest_age_seconds',
+    'Age of the oldest unclaimed payment',
+    ({ oldestAgeSeconds }) => oldestAgeSeconds,
+  );
 };

@@ -7,13 +7,15 @@ export interface Capacity {
   readonly deliveries: number;
   /** Bytes of bodies in memory. */
   readonly bytes: number;
-  /** Concurrent attempts, each until its result is durable; slow attempts do not count. */
+  /** Concurrent attempts, each until its result is durable. An attempt that runs longer than `slowMs` does not count
+   *  until it ends. */
   readonly attempts: number;
 }
 
 export const CAPACITY: Capacity = { deliveries: 4_096, bytes: 32 * 1_024 * 1_024, attempts: 512 };
 
-/** Above this fill level memory is scarce. With a lower one, requeued deliveries would be claimed again at once. */
+/** Above this fill level, endpoints that became slower give back deliveries that wait. It is above the capacity share
+ *  of an unhealthy endpoint, which would otherwise claim them again at once. */
 const SCARCE = 7 / 8;
 
 /** The leased deliveries of one webhook. First attempts of one order run one after another; retries are not ordered. */
@@ -50,7 +52,8 @@ export class EndpointQueue {
     this.ready.push(next);
   }
 
-  /** Cancels the next attempt of the waiting deliveries that match, and returns them. Attempts in flight continue. */
+  /** Cancels the next attempt of the waiting deliveries that match, and returns them; they stay leased until they are
+   *  removed. Attempts in flight continue. */
   cancelWaiting(matches: (delivery: Delivery) => boolean): Delivery[] {
     const behind = [...this.#orders.values()].flatMap((order) => {
       const canceled = order.waiting.filter(matches);
@@ -69,6 +72,7 @@ export class EndpointQueue {
 export class LeasedDeliveries {
   readonly #limits: EndpointLimits;
   readonly #capacity: Capacity;
+  /** By the number of the delivery in the queue. */
   readonly #byPosition = new Map<string, Delivery>();
   readonly #queues = new Map<string, EndpointQueue>();
   #bytes = 0;
@@ -139,6 +143,7 @@ export class LeasedDeliveries {
   #roomFor(webhookId: string, nowMs: number): number {
     const { endpoint, leased } = this.queueOf(webhookId);
     const share = endpoint.capacityShare(nowMs);
+    // An endpoint gets memory only while less than its share of all memory is used, by whatever endpoints.
     if (this.#bytes >= this.#capacity.bytes * share) return 0;
     const free = Math.floor(this.#capacity.deliveries * share) - this.size;
     return Math.max(0, Math.min(endpoint.bufferSize(nowMs) - leased, free));

@@ -10,7 +10,7 @@ const FORMAT = '2';
 const FORMAT_FILE = 'format';
 
 /** Creates the data folder if it does not exist, and returns its real path. Throws LaunchError when the folder cannot
- *  be written, has another format version, or contains other files. */
+ *  be written, has another format version, or is neither empty nor a data folder. */
 export const openDataFolder = (path: string): string =>
   explainWriteErrors(path, () => {
     createFolder(path);
@@ -30,8 +30,7 @@ export const openDataFolder = (path: string): string =>
     return folder;
   });
 
-/** Deletes everything in the data folder. Throws LaunchError while a stack uses it, and when it contains other
- *  files. */
+/** Deletes everything in the data folder. Throws LaunchError while a stack uses it, and when it is no data folder. */
 export const emptyDataFolder = async (path: string): Promise<void> => {
   if (!existsSync(path)) return;
   const folder = realpathSync(path);
@@ -44,7 +43,7 @@ export const emptyDataFolder = async (path: string): Promise<void> => {
   const remove = (entry: string) => rmSync(join(folder, entry), { recursive: true, force: true });
   explainWriteErrors(folder, () => {
     // The format file goes last, so that an interrupted deletion leaves a folder that can be deleted again.
-    entries.filter((entry) => entry !== FORMAT_FILE).forEach(remove);
+    entries.filter((entry) => entry !== FORMAT_FILE && entry !== LOCK_FILE).forEach(remove);
     unlock();
     remove(FORMAT_FILE);
   });
@@ -86,6 +85,7 @@ export const lockDataFolder = (folder: string): (() => void) => {
 
 const holderOf = (file: string): number | null => {
   if (!existsSync(file)) return null;
+  // The start time may contain spaces.
   const [pid, processStart] = readFileSync(file, 'utf8').split(/ (.*)/s);
   return startedAt(Number(pid)) === processStart ? Number(pid) : null;
 };

@@ -18,11 +18,13 @@ export const ProviderSettings = z.strictObject({
     .refine((name) => !OWN_NAMES.includes(name), {
       error: `must not be ${OWN_NAMES.join(', ')}: the gateway uses these names itself`,
     }),
+  /** Production accepts https only: see `readProviders`. */
   url: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), {
       error: 'must have no user name and no password: both sides sign',
     })
+    // Without the lookbehind, many slashes inside the URL would take quadratic time.
     .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   currencies: z.array(PaymentCurrency).min(1),
   /** The first one signs requests to the provider; both verify its callbacks. */
@@ -55,11 +57,13 @@ export interface HttpProviderOptions extends ProviderSettings {
 }
 
 const MAX_RESPONSE_BYTES = 256 * 1024;
-// Longer than orders waits: an order whose instructions come late is created without them.
+// Longer than the service orders waits. After its own timeout it creates the order without instructions; after an error
+// from here it would refuse the order.
 const TIMEOUT_MS = 8_000;
 const CONNECTIONS = 16;
 
-const Page = z.object({
+/** The answer to `POST /orders`. */
+const RegisteredOrder = z.object({
   payment_reference: z.string().regex(/^[\x21-\x7e]{1,128}$/),
   payment_url: z.url({ protocol: /^https?$/ }).max(2_048),
   qr_content: z.string().min(1).max(2_048).optional(),
@@ -93,7 +97,7 @@ export const httpProvider = ({
       const answer = await pool.request({ method: 'POST', path: `${prefix}${path}`, headers, body, signal });
       const text = Buffer.from(await answer.body.arrayBuffer());
       if (answer.statusCode !== 200) throw new Error(`${name} answered ${answer.statusCode} to POST ${path}`);
-      return parseReport(schema, text);
+      return parseJson(schema, text);
     } catch (cause) {
       throw new AppError('dependency_unavailable', `the payment provider ${name} is unavailable: retry the request`, {
         cause,
@@ -111,12 +115,16 @@ export const httpProvider = ({
         amount: fromMinor(amountMinor, decimals),
         callback_url: `${publicUrl}/v1/providers/${name}/payments`,
       };
-      const { payment_reference: reference, payment_url: paymentUrl, qr_content } = await post('/orders', order, Page);
+      const {
+        payment_reference: reference,
+        payment_url: paymentUrl,
+        qr_content,
+      } = await post('/orders', order, RegisteredOrder);
       return { reference, paymentUrl, ...(qr_content !== undefined && { qrContent: qr_content }) };
     },
     verify: (headers, body) => {
       requireSignature(headers, body, { secrets, now: now() });
-      return parseReport(ProviderPayment, body);
+      return parseJson(ProviderPayment, body);
     },
     query: async (reference) => {
       const { payments } = await post('/payments/query', { payment_reference: reference }, Payments);
@@ -130,8 +138,8 @@ export const httpProvider = ({
   };
 };
 
-/** Throws `invalid_request` with every fault. */
-const parseReport = <T extends z.ZodType>(schema: T, body: Buffer): z.output<T> => {
+/** Parses JSON with a schema. Throws `invalid_request` with the faults, 20 at most. */
+const parseJson = <T extends z.ZodType>(schema: T, body: Buffer): z.output<T> => {
   const parsed = schema.safeParse(jsonIn(body));
   if (parsed.success) return parsed.data;
   throw invalidRequest(validationDetails(parsed.error));
