@@ -11,7 +11,7 @@ import {
   retireCredential,
   revokeCredential,
 } from '../door/keys/credentials.ts';
-import { AdminError, table } from './command.ts';
+import { AdminError, parseInstant, table } from './command.ts';
 
 export interface KeyAdmin {
   readonly pool: Pool;
@@ -44,7 +44,8 @@ export const createKey = async (
   return issueKey(pool, spec, { pepper, at: now() });
 };
 
-/** Creates a successor with the same permissions and expiry. The old key stays valid for `overlapMs`. */
+/** Creates a successor with the same permissions and expiry. The old key stays valid for `overlapMs`, or until its own
+ *  expiry if that is earlier. */
 export const rotateKey = (
   { pool, pepper, now }: KeyAdmin,
   { kid, overlapMs }: { kid: string; overlapMs: number },
@@ -124,17 +125,17 @@ const parseScopes = (text: string): Scope[] => {
 };
 
 const parseAddresses = (text: string | undefined): string[] => {
-  const addresses = splitList(text ?? '');
+  if (text === undefined) return [];
+  const addresses = splitList(text);
+  // A key without addresses is valid from anywhere.
+  if (addresses.length === 0) throw new AdminError('--allow-ip needs at least one IP address or CIDR block');
   const wrong = addresses.filter((address) => !isAddressOrCidr(address));
   if (wrong.length > 0) throw new AdminError(`not an IP address or CIDR block: ${wrong.join(', ')}`);
   return addresses;
 };
 
 const parseFutureTime = (text: string, now: Date): Date => {
-  const time = /(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (Number.isNaN(time.getTime())) {
-    throw new AdminError(`${text} is not a time: expected for example 2027-01-31T12:00:00Z`);
-  }
+  const time = parseInstant(text);
   if (time <= now) throw new AdminError(`${text} is in the past`);
   return time;
 };
