@@ -3,6 +3,7 @@ import { createLastUsedTracker } from './last-used.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const at = (second: number) => new Date(second * 1000);
+let stop = async () => {};
 
 test('writes the latest use of each key in one batch', async () => {
   const written: [string, Date][][] = [];
@@ -67,4 +68,28 @@ test('writes at intervals until it stops, and nothing when no key was used', asy
   }
   await tracker.stop();
   expect(sizes).toEqual([1, 1]);
+});
+
+test('stops only after a write in flight, and writes again what that one could not', async () => {
+  const batches: string[][] = [];
+  let fail: (error: Error) => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    const tracker = createLastUsedTracker({
+      write: (batch) => {
+        batches.push([...batch.keys()]);
+        if (batches.length > 1) return Promise.resolve();
+        resolve();
+        return new Promise((_, reject) => (fail = reject));
+      },
+      log,
+      everyMs: 1,
+    });
+    tracker.record('a', at(1));
+    stop = tracker.stop;
+  });
+  await begun;
+  const stopped = stop();
+  fail(new Error('unavailable'));
+  await stopped;
+  expect(batches).toEqual([['a'], ['a']]);
 });

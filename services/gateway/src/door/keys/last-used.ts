@@ -20,7 +20,7 @@ export const createLastUsedTracker = ({
   everyMs?: number;
 }): LastUsedTracker => {
   let pending = new Map<string, Date>();
-  const flush = async () => {
+  const writePending = async () => {
     if (pending.size === 0) return;
     const batch = pending;
     pending = new Map();
@@ -31,6 +31,9 @@ export const createLastUsedTracker = ({
       log.warn({ err: error }, 'could not store when keys were last used, will retry');
     }
   };
+  // One after another: `stop` waits for a write in flight, and writes again what it could not.
+  let writing = Promise.resolve();
+  const flush = (): Promise<void> => (writing = writing.then(writePending));
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
   return {
