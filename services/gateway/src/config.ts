@@ -2,6 +2,7 @@ import {
   AddressList,
   CommaSeparatedList,
   Flag,
+  HttpUrl,
   isAddressOrCidr,
   Port,
   PortList,
@@ -11,7 +12,6 @@ import {
 } from '@cpg/platform';
 import { z } from 'zod';
 
-const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
 const TRUST_PROXY_ERROR =
   'must be false, a number of proxies from 1 to 9, or a list of addresses and CIDR blocks (true only in a sandbox)';
 const Limit = z.coerce.number().int().min(0);
@@ -28,9 +28,9 @@ const TrustProxy = z.union([
 
 const GatewayConfig = ServiceConfig.extend({
   PORT: Port.default(4000),
-  ORDERS_URL: ServiceUrl,
-  PAYMENTS_URL: ServiceUrl,
-  WEBHOOK_DISPATCHER_URL: ServiceUrl,
+  ORDERS_URL: HttpUrl,
+  PAYMENTS_URL: HttpUrl,
+  WEBHOOK_DISPATCHER_URL: HttpUrl,
   /** The first one of each is sent. */
   GATEWAY_TO_ORDERS_TOKEN: SecretList,
   GATEWAY_TO_PAYMENTS_TOKEN: SecretList,
@@ -57,7 +57,7 @@ const GatewayConfig = ServiceConfig.extend({
   /** The same per client address (IPv6: /64), which customers of a mobile carrier can share. */
   PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
   /** A local EVM node. Payment pages offer to pay with the test money of its first account. */
-  TEST_WALLET_URL: ServiceUrl.optional(),
+  TEST_WALLET_URL: HttpUrl.optional(),
 })
   .refine((config) => !(config.ENVIRONMENT === 'production' && config.TRUST_PROXY === true), {
     path: ['TRUST_PROXY'],
@@ -87,8 +87,8 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
 const AuditConfig = ServiceConfig.pick({ ENVIRONMENT: true }).extend({
-  ORDERS_URL: ServiceUrl,
-  PAYMENTS_URL: ServiceUrl,
+  ORDERS_URL: HttpUrl,
+  PAYMENTS_URL: HttpUrl,
   ADMIN_TO_ORDERS_TOKEN: SecretList,
   ADMIN_TO_PAYMENTS_TOKEN: SecretList,
 });
@@ -99,7 +99,7 @@ export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env
 const DepositSettingsConfig = ServiceConfig.pick({
   ENVIRONMENT: true,
   DATABASE_URL: true,
-}).extend({ PAYMENTS_URL: ServiceUrl, ADMIN_TO_PAYMENTS_TOKEN: SecretList });
+}).extend({ PAYMENTS_URL: HttpUrl, ADMIN_TO_PAYMENTS_TOKEN: SecretList });
 
 /** The configuration of the `accounts` and `confirmations` commands. */
 export const readDepositSettingsConfig = (env: NodeJS.ProcessEnv) => read(DepositSettingsConfig, env);

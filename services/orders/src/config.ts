@@ -9,7 +9,7 @@ import {
   type Scales,
   scalesOf,
 } from '@cpg/contracts';
-import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
+import { EventStoreConfig, HttpUrl, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/platform';
 import { z } from 'zod';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
 import { positive, type PricedCurrency } from './rates/sources/source.ts';
@@ -65,7 +65,7 @@ const Config = z
     ...KafkaConfig.shape,
     ...AssetsConfig.shape,
     PORT: Port.default(4001),
-    PAYMENTS_URL: z.url(),
+    PAYMENTS_URL: HttpUrl,
     /** The first one is sent; all are accepted by payments. */
     ORDERS_TO_PAYMENTS_TOKEN: SecretList,
     /** The tokens of the callers of orders. */

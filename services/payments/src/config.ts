@@ -46,7 +46,7 @@ const Config = z.object({
   ...KafkaConfig.shape,
   ...AssetsConfig.shape,
   PORT: Port.default(4002),
-  ORDERS_URL: z.url(),
+  ORDERS_URL: HttpUrl,
   /** The first one is sent; all are accepted by orders. */
   PAYMENTS_TO_ORDERS_TOKEN: SecretList,
   /** The tokens of the callers of payments. */

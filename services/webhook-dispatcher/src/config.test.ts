@@ -26,6 +26,7 @@ test.each([
   [{ ORDERS_URL: 'http://orders:4001', PAYMENTS_URL: 'http://payments:4002' }, 'WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN'],
   [{ PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ ORDERS_URL: 'orders', PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
+  [{ ORDERS_URL: 'localhost:4001', PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL: must be an http'],
   [{ WEBHOOK_PROXY_URL: 'socks5://proxy:1080' }, 'WEBHOOK_PROXY_URL'],
 ])('refuses %p and names the variable', (wrong, name) =>
   expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name),

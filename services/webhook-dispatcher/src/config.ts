@@ -32,8 +32,8 @@ const Config = z
     /** Decrypts webhook secrets: the keys of the gateway. */
     WEBHOOK_ENCRYPTION_KEY: SecretList,
     /** Replays read past events from these services. */
-    ORDERS_URL: z.url().optional(),
-    PAYMENTS_URL: z.url().optional(),
+    ORDERS_URL: HttpUrl.optional(),
+    PAYMENTS_URL: HttpUrl.optional(),
     /** The first one of each is sent. */
     WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: SecretList.optional(),
     WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: SecretList.optional(),
