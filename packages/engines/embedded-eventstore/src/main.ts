@@ -3,13 +3,10 @@ import { type EventStoreOptions, startEventStore } from './server.ts';
 import { UnsupportedSchemaVersion } from './storage/schema.ts';
 import { parseFaults, withFaults } from './testing/append-faults.ts';
 
-const {
-  EVENTSTORE_DATABASE_URL,
-  EVENTSTORE_PORT = '2113',
-  EVENTSTORE_HOST = '127.0.0.1',
-  EVENTSTORE_ADVERTISED_PORT = EVENTSTORE_PORT,
-  EVENTSTORE_TEST_FAULTS = '',
-} = process.env;
+const { EVENTSTORE_DATABASE_URL, EVENTSTORE_HOST = '127.0.0.1', EVENTSTORE_TEST_FAULTS = '' } = process.env;
+// An empty value counts as absent: 0 would be any free port.
+const EVENTSTORE_PORT = process.env.EVENTSTORE_PORT || '2113';
+const EVENTSTORE_ADVERTISED_PORT = process.env.EVENTSTORE_ADVERTISED_PORT || EVENTSTORE_PORT;
 const STOP_TIMEOUT_MS = 9_000;
 
 setLogVerbosity(logVerbosity.NONE); // this file prints its own messages

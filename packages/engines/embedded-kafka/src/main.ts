@@ -8,7 +8,7 @@ const exitWithError = (line: string): never => {
   process.exit(1);
 };
 
-const { KAFKA_DATABASE_URL: databaseUrl, KAFKA_PORT = '9092', KAFKA_HOST = '127.0.0.1' } = process.env;
+const { KAFKA_DATABASE_URL: databaseUrl, KAFKA_PORT, KAFKA_HOST = '127.0.0.1' } = process.env;
 if (!databaseUrl) exitWithError('set KAFKA_DATABASE_URL to the PostgreSQL database for the broker');
 const parsePort = (name: string, value: string): number => {
   const port = Number(value);
@@ -16,7 +16,8 @@ const parsePort = (name: string, value: string): number => {
     ? port
     : exitWithError(`${name} must be a port from 0 to 65535, not "${value}"`);
 };
-const port = parsePort('KAFKA_PORT', KAFKA_PORT);
+// An empty value counts as absent: 0 would be any free port.
+const port = parsePort('KAFKA_PORT', KAFKA_PORT || '9092');
 const { KAFKA_ADVERTISED_HOST, KAFKA_ADVERTISED_PORT } = process.env;
 const advertisedPort = KAFKA_ADVERTISED_PORT && parsePort('KAFKA_ADVERTISED_PORT', KAFKA_ADVERTISED_PORT);
 
