@@ -113,6 +113,7 @@ function paymentHandler({ commandHandler, log }: OpenedService, recent: RecentEv
     schema: PaymentEvent,
     newEvent: NewPaymentEvent,
     streamOf: paymentStreamOf,
+    // The first amount of a payment: the decimals of its currency are recorded before it.
     scaleOf: (command) => (command.type === 'ReceivePayment' ? command : null),
     recent,
   });
@@ -161,10 +162,10 @@ function startOwnWork(
   const { assets: table, ENVIRONMENT: environment, DATABASE_URL: databaseUrl } = config;
   // The service is not ready until its accounts are recorded. Meanwhile deposits go on where they are.
   watch(startupTasks.run('deposit-accounts', accounts.recordPlatform));
-  // Ends the process if deposits of recent orders would not be seen.
+  // The service is ready without it. Ends the process if deposits of recent orders would not be seen.
   const inUse = { client, db: readModel, table, environment, now, log };
   watch(startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(inUse)));
-  // The service is not ready with a token that keeps a part of each transfer.
+  // The service is ready without it, but not once it found a token that keeps a part of each transfer.
   const fees = { assets: table.assets, urls: config.CHAIN_URLS, log };
   watch(startupTasks.runOptional('transfer-fees', () => refuseTransferFees(fees)));
   const reading = chains.start();

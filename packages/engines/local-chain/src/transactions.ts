@@ -45,7 +45,7 @@ export const hexOf = (quantity: bigint): string => `0x${quantity.toString(16)}`;
 export const mineBlocks = async (call: RpcCall, count = 1): Promise<void> =>
   void (await call('anvil_mine', hexOf(BigInt(count))));
 
-/** A transaction to mine again, in which of the new blocks. */
+/** A transaction to mine again, and in which of the new blocks: 0 is the first. */
 export interface Remined {
   readonly hash: string;
   readonly block: number;

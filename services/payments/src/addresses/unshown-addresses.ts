@@ -119,7 +119,8 @@ const derive = async (db: Queryable, account: WatchedAccount, indexes: readonly 
   }
 };
 
-/** An order shows each index that was reserved and is not in `reserved_indexes`: payables have its address. */
+/** An order shows each index that was reserved and is not in `reserved_indexes`: payables have its address. Skipped
+ *  indexes stay there. */
 const forgetShown = async (db: Queryable): Promise<void> => {
   await db.query(
     `delete from payments.unshown_addresses as row using payments.derivation_ends as ends

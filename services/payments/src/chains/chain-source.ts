@@ -55,6 +55,7 @@ export const isCorrected = ({ id }: Pick<Transfer, 'id'>): boolean => id.include
 
 /** Addresses to find transfers to, spelled as in deposit instructions. */
 export interface Watched {
+  /** About how many. */
   readonly size: number;
   /** Those of some addresses that are watched. */
   readonly among: (addresses: readonly string[]) => Promise<ReadonlySet<string>>;

@@ -7,8 +7,8 @@ import { payableProjection } from './payable-projection.ts';
 import { merchantOfOrder, type Payable, payableChangeAbout } from './payable.ts';
 
 /** The order paid at an address or reference, spelled as in its instructions; null if none.
- *  Knows every order recorded before the call. Throws `dependency_unavailable` if it cannot read an event that may show
- *  the address or reference. */
+ *  Knows every order recorded before the call. Throws `dependency_unavailable` while it cannot: the rows are too far
+ *  behind, or it cannot read an event that may show the address or reference. */
 export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
 
 export const findPayable = ({
@@ -27,6 +27,7 @@ export const findPayable = ({
   };
   const inEvent = async (entry: AllStreamResolvedEvent, payAt: PayAt): Promise<PayableOwner[] | null> => {
     const change = await payableChangeAbout('address' in payAt ? payAt.address : payAt.reference, entry, merchantOf);
+    // Reserved indexes are no order's yet. A deleted order is still found by its address or reference.
     if (!change || change.kind === 'reserved') return null;
     const found = change.payables.find((payable) => isPaidAt(payable, payAt));
     return found ? [{ orderId: found.orderId, merchantId: found.merchantId, rail: found.instruction.rail }] : null;

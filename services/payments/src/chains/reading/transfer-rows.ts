@@ -69,7 +69,8 @@ const failureOf = (row: Row, attempts: number): ReportFailure => ({
   reason: row.failure,
 });
 
-/** The transfers of a network that satisfy a condition, oldest first. `values` are its $2 and so on; `name` is its own. */
+/** The transfers of a network that satisfy a condition, oldest first. `values` are its $2 and so on. `name` names the
+ *  prepared statement: each condition needs another one. */
 export const readTransfers = async (
   db: Queryable,
   network: string,
@@ -85,10 +86,10 @@ export const readTransfers = async (
   return rows.map(transferOf);
 };
 
-/** Whether a transfer counts for the units at its address. */
+/** Whether a transfer counts as received: the last reading shows it, and its payment did not fail. */
 const countsIn = (row: string): string => `(${row}.shown and ${row}.reported is distinct from 'failed')`;
 
-/** Those that may change or have something to report, oldest first. */
+/** Those that may change or have something to report, oldest first. PostgreSQL computes `open` from other columns. */
 export const readOpenTransfers = async (db: Queryable, network: string): Promise<OpenTransfer[]> => {
   const { rows } = await db.query<Row & { readonly units_at_address: string }>({
     name: 'open-chain-transfers',
@@ -135,7 +136,7 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 
 const NAMES = Object.keys(COLUMNS) as Column[];
-/** The columns that a reorganization or a later block may change. */
+/** The columns that a reorganization, a later block or another reading may change. */
 const CHANGING: readonly Column[] = [
   'seen_at',
   'height',
@@ -165,7 +166,7 @@ const UPSERT = `
   from unnest(${NAMES.map((name, n) => `$${n + 2}::${COLUMNS[name]}[]`).join(', ')}) as seen (${NAMES.join(', ')})
   on conflict (network, id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
-/** Writes where the chain has transfers. Leaves what was reported about them. */
+/** Writes where the chain has transfers, each id once. Leaves what was reported about them. */
 export const upsertTransfers = async (
   db: Queryable,
   network: string,
