@@ -56,3 +56,17 @@ test('has the reserved indexes that no order shows and those ahead, also after t
   await keep();
   expect(await indexesOf(used)).toEqual([...unshown, ...range(1_500, 2_500)]);
 });
+
+test('an account that gets a network with another form of address has the addresses of all its indexes there', async () => {
+  const both = account('decafbad');
+  const first: WatchedAccount = { ...both, addressesAt: (index) => both.addressesAt(index).slice(0, 1) };
+  await keepUnshownAddresses(rails.pool, [first]);
+  await keepUnshownAddresses(rails.pool, [both]);
+  expect(await indexesOf(both)).toEqual(range(0, 20));
+
+  // As after a crash: the higher indexes were derived, and the lowest one lacks an address.
+  const lowest = both.addressesAt(0)[1];
+  await rails.pool.query('delete from payments.unshown_addresses where address = $1', [lowest]);
+  await keepUnshownAddresses(rails.pool, [both]);
+  expect(await indexesOf(both)).toEqual(range(0, 20));
+});
