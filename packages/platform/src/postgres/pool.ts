@@ -26,6 +26,9 @@ const QUERY_TIMEOUT_MS = 15_000;
 // Before the client gives up: it closes the connection then, and a server that is not told goes on with the statement.
 const STATEMENT_TIMEOUT_MS = 14_000;
 
+// In local time, a zone whose early offset has seconds would move times of that age.
+pg.defaults.parseInputDatesAsUTC = true;
+
 /** A connection pool with timeouts for connecting and for each query, on the server and, if the server is silent, on
  *  the client. `query` runs a statement again after a deadlock: outside of a transaction, it has changed nothing. */
 export const createPool = (options: PoolOptions): Pool => {
@@ -57,8 +60,12 @@ export const createPool = (options: PoolOptions): Pool => {
 /** PostgreSQL settings by name. */
 type SessionSettings = Readonly<Record<string, string | number>>;
 
-// Ends the transaction of a frozen process, which releases the locks that others wait for.
-const DEFAULTS: SessionSettings = { idle_in_transaction_session_timeout: 5_000 };
+const DEFAULTS: SessionSettings = {
+  // Ends the transaction of a frozen process, which releases the locks that others wait for.
+  idle_in_transaction_session_timeout: 5_000,
+  // Times as text end in Z, and a day has 24 hours.
+  timezone: 'UTC',
+};
 
 /** The statement that a new session begins with: `settings` and those of every session, and the `defaults` that the
  *  options of the database URL do not set. A pooler refuses or drops settings in the startup message. */

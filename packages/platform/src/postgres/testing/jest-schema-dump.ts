@@ -3,10 +3,10 @@ import type { Queryable } from '../pool.ts';
 /** A schema as SQL, in an order that depends on names alone: types, tables, views, functions. Without the tables of the
  *  migrator, partitions, owners, and grants to roles. */
 export const dumpSchema = async (db: Queryable, schema: string): Promise<string> => {
-  // Names inside the schema are then printed without it, and times alike on all machines.
-  await db.query(`set search_path to ${schema}; set timezone to 'UTC'`);
+  // Names inside the schema are then printed without it.
+  await db.query(`set search_path to ${schema}`);
   const { rows } = await db.query<{ sql: string }>(DUMP, [schema]);
-  await db.query('reset search_path; reset timezone');
+  await db.query('reset search_path');
   return rows.map(({ sql }) => `${sql}\n`).join('\n');
 };
 
