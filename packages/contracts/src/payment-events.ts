@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
-import { Decimals, Minor } from './money.ts';
-import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
+import { Minor } from './money.ts';
+import { RecordedBlock, RecordedMetadata, RecordedMoney } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
 
@@ -32,14 +31,7 @@ export const PaymentReceived = defineEvent({
     orderId: z.string(),
     /** The deposit address, when the rail knows the address and not the order. */
     address: z.string().optional(),
-    rail: PaymentRail,
-    providerId: z.string(),
-    currency: PaymentCurrency,
-    /** Decimals of the minor units of the payment. They stay, whatever the configuration is later. */
-    decimals: Decimals,
-    ...RecordedAsset,
-    amountMinor: Minor,
-    feeMinor: Minor,
+    ...RecordedMoney,
     /** Version of the fee schedule used to compute `feeMinor`. */
     feeSchedule: z.string(),
     confirmed: z.boolean(),

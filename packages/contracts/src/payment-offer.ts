@@ -1,22 +1,14 @@
 import { z } from 'zod';
-import { PaymentId, Timestamp } from './ids.ts';
-import { Decimals, decimalsIn, Minor, toMinor } from './money.ts';
-import { PaymentCurrency, PaymentRail } from './currencies.ts';
-import { Payment } from './resources/payment.ts';
 import { openObject } from './event-definition.ts';
-import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
+import { PaymentId, Timestamp } from './ids.ts';
+import { decimalsIn, toMinor } from './money.ts';
+import { RecordedBlock, RecordedMetadata, RecordedMoney } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
+import { Payment } from './resources/payment.ts';
 
 const recordedFields = {
   paymentId: PaymentId,
-  rail: PaymentRail,
-  providerId: z.string(),
-  currency: PaymentCurrency,
-  /** Decimals of the minor units of the payment. */
-  decimals: Decimals,
-  ...RecordedAsset,
-  amountMinor: Minor,
-  feeMinor: Minor,
+  ...RecordedMoney,
   txHash: z.string().optional(),
   confirmations: z.int().optional(),
   block: RecordedBlock.optional(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ItemCurrency, PaymentCurrency } from './currencies.ts';
+import { ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
 import { openObject } from './event-definition.ts';
 import { Timestamp } from './ids.ts';
-import { Minor } from './money.ts';
+import { Decimals, Minor } from './money.ts';
 
 // Values inside recorded events. They have the shape of the API values of the same name, without the limits of the API:
 // tightening a limit must not make recorded events unreadable. Fields are never removed, and new fields are optional.
@@ -26,14 +26,21 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
-/** The asset that arrived, as its chain shows it. */
-export const RecordedAsset = {
-  /** CAIP-19. */
+/** The money of a payment, as its rail reported it. */
+export const RecordedMoney = {
+  rail: PaymentRail,
+  providerId: z.string(),
+  currency: PaymentCurrency,
+  /** Decimals of the minor units of the payment. They stay, whatever the configuration is later. */
+  decimals: Decimals,
+  /** CAIP-19 of the asset that arrived, as its chain shows it. */
   asset: z.string().optional(),
   /** The name that wallets show for it, where it is not the currency. */
   assetLabel: z.string().optional(),
   /** False for a token that counts as the currency only if the order asked for that token. True by default. */
   credited: z.boolean().optional(),
+  amountMinor: Minor,
+  feeMinor: Minor,
 };
 
 /** A block of a chain. */
