@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   connectEventStore,
   listParkedStreams,
@@ -12,6 +11,7 @@ import { createLogger } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { rebuild } from './read-models/rebuild.ts';
 import { startTallies } from '../../event-sourcing/src/testing/jest-tallies.ts';
+import { until } from '../../event-sourcing/src/testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -30,9 +30,6 @@ afterEach(async () => {
   await tallies.stop();
 });
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 const nameOf = ({ event }: AllStreamResolvedEvent) => `${event!.streamId}#${event!.revision}`;
 /** What a relay published since it last began at the first event.
  *  On a busy machine, a relay that PostgreSQL did not hear for 4 s begins again. */

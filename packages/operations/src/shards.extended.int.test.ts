@@ -1,6 +1,7 @@
 import { shardOf } from '@cpg/event-sourcing';
-import { ORDERS, startShardedTallies, until } from '../../event-sourcing/src/testing/jest-shards.ts';
+import { ORDERS, startShardedTallies } from '../../event-sourcing/src/testing/jest-shards.ts';
 import { verify } from './read-models/verify.ts';
+import { until } from '../../event-sourcing/src/testing/jest-until.ts';
 
 let service: Awaited<ReturnType<typeof startShardedTallies>>;
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { identifyStore } from './service/own-store.ts';
 import { republish } from './commands/store-command.ts';
-import { startShardedTallies, ORDERS, until } from '../../event-sourcing/src/testing/jest-shards.ts';
+import { ORDERS, startShardedTallies } from '../../event-sourcing/src/testing/jest-shards.ts';
+import { until } from '../../event-sourcing/src/testing/jest-until.ts';
 
 let service: Awaited<ReturnType<typeof startShardedTallies>>;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { freePort } from '@cpg/ports';
 import { START, UnavailableError } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';

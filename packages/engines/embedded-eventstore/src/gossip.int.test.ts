@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import type gossipPb from '@eventstore/db-client/generated/gossip_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import {
   binaryEvent,
   type EventStoreDBClient,

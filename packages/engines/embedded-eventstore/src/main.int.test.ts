@@ -1,5 +1,5 @@
 import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { connect, counted, newStream, numbersIn, range, type TestDatabase } from './testing/jest-store.ts';
 import { compileMain, type ServerProcess, spawnMain } from './testing/jest-process.ts';
 

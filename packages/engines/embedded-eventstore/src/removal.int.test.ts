@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { type AllStreamResolvedEvent, binaryEvent, type EventStoreDBClient, START } from '@eventstore/db-client';
 import pg from 'pg';
 import { startEventStore } from './index.ts';

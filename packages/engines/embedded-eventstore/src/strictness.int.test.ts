@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { DeadlineExceededError, type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
 import { type AppendFault, withFaults } from './testing/append-faults.ts';

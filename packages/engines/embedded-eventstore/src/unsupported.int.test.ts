@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
 import { collect, connect, counted, newStream, numbersIn, type TestDatabase } from './testing/jest-store.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { type Kafka, startKafka } from './index.ts';
 import { until } from './testing/cluster.ts';
 import { RawClient } from './testing/raw-client.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { freePort } from '@cpg/ports';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import { clientOf, newTopic, readValues, until } from './testing/cluster.ts';

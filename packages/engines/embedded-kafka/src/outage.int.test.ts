@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { startKafka } from './index.ts';
 import {
   clientOf,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import type { Admin } from 'kafkajs';
 import pg from 'pg';
 import { type Kafka, startKafka } from './index.ts';

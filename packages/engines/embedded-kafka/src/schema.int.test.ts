@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { freePort } from '@cpg/ports';
 import { UnsupportedSchemaVersion, startKafka } from './index.ts';
 import { execute } from './testing/database.ts';

@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { WriterLockTaken, startKafka } from './index.ts';
 import { until } from './testing/cluster.ts';
 

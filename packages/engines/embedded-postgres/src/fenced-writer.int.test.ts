@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import pg from 'pg';
 import { FencedWriter, type FencedWriterOptions, WriterUnavailable } from './fenced-writer.ts';
 import { WriterLockTaken } from './locked-session.ts';

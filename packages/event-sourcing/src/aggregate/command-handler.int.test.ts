@@ -1,7 +1,5 @@
 import { AppError } from '@cpg/contracts';
 import type { Decider } from '../decider.ts';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { commandHandler } from './command-handler.ts';
@@ -10,6 +8,7 @@ import { eventHash, genesisHash } from '../store/recorded.ts';
 import { tombstone } from '../store/append.ts';
 import { stateAt } from './state-at.ts';
 import { firstEvent, readStream } from '../store/stream.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
 // A till: money goes in and out, and the sum is never negative.
 const TillEvent = z.discriminatedUnion('type', [
@@ -39,15 +38,10 @@ let url: string;
 let serial = 0;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  url = server.url;
-  client = connectEventStore(url);
-  closing.push(
-    () => client.dispose(),
-    () => server.stop(),
-    () => database.drop(),
-  );
+  const store = await startTestStore();
+  closing.push(store.stop);
+  client = store.client;
+  url = store.url;
 });
 
 afterAll(async () => {

@@ -1,36 +1,26 @@
 import type { HistoryPage } from '@cpg/contracts';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import { newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
-import { connectEventStore } from '../store/connect.ts';
 import { type HistoryRange, readHistory } from './history.ts';
 import { append, tombstone } from '../store/append.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({ text: z.string(), at: z.string() }) });
 type Noted = z.infer<typeof Noted>;
 type Message = { readonly text: string; readonly count: number };
 
 const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash: 'p', hash: 'h' };
-const closing: (() => unknown)[] = [];
+let store: Awaited<ReturnType<typeof startTestStore>>;
 let client: EventStoreDBClient;
 let streams = 0;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  client = connectEventStore(server.url);
-  closing.push(
-    () => client.dispose(),
-    () => server.stop(),
-    () => database.drop(),
-  );
+  store = await startTestStore();
+  client = store.client;
 });
 
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => store.stop());
 
 const second = (n: number) => new Date(Date.UTC(2026, 0, 31, 12, 0, n)).toISOString();
 const ALWAYS = { from: second(-1e6), to: second(1e6) };

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEventStore } from '@cpg/embedded-eventstore';
 import { createLogger } from '@cpg/platform';
-import { testDatabase } from '@cpg/platform/postgres';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { connectEventStore } from '../store/connect.ts';
 import { endOfLog } from '../store/log.ts';
 import { followLog } from './rows-and-log.ts';
 import { startProjection } from './projection.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
@@ -117,9 +115,7 @@ test('reads the log anew when the event store was restored from an older backup'
   await record('a', 2);
   expect(await call()).toEqual(['tally-a 1', 'tally-a 2']);
 
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const restored = connectEventStore(server.url);
+  const { client: restored, stop } = await startTestStore();
   try {
     await record('a', 1, restored);
     for (const n of [7, 8, 9]) await record('b', n, restored);
@@ -127,8 +123,6 @@ test('reads the log anew when the event store was restored from an older backup'
     expect(await call()).toEqual(['tally-a 1', ...[7, 8, 9].map((n) => `tally-b ${n}`)]);
     expect((await follow()).has('tally-a 2')).toBe(false);
   } finally {
-    await restored.dispose();
-    await server.stop();
-    await database.drop();
+    await stop();
   }
 });

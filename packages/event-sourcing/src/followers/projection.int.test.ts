@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/platform';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { startTallies } from '../testing/jest-tallies.ts';
@@ -11,6 +10,7 @@ import {
   withoutProjected,
   writeVersion,
 } from './projection.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -20,9 +20,6 @@ beforeAll(async () => {
 afterAll(() => tallies.stop());
 beforeEach(() => tallies.pool.query('truncate tallies.tallies, tallies.checkpoints, tallies.projection_versions'));
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 /** Records an event, and no row. */
 const record = async (id: string, n: number) => {
   await tallies.tally(id, n);

@@ -4,6 +4,7 @@ import type { OutgoingMessage, Publisher } from '@cpg/platform/kafka';
 import { jsonEvent } from '@eventstore/db-client';
 import { startTallies } from '../testing/jest-tallies.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -14,9 +15,6 @@ beforeAll(async () => {
 afterAll(() => tallies.stop());
 beforeEach(() => tallies.pool.query('truncate tallies.checkpoints, tallies.parked_streams'));
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(5);
-};
 /** As kafkajs has errors of the broker. */
 const refusal = () =>
   Object.assign(new Error('too large'), { name: 'KafkaJSProtocolError', type: 'MESSAGE_TOO_LARGE' });

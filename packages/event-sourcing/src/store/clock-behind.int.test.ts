@@ -1,5 +1,5 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { DeadlineExceededError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { appendOne } from './append.ts';
 import { checkEventStore, connectEventStore } from './connect.ts';

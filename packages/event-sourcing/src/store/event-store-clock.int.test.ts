@@ -1,15 +1,11 @@
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import type { OwnClocks } from '@cpg/platform';
 import { appendOne } from './append.ts';
-import { connectEventStore } from './connect.ts';
 import { eventStoreClock } from './event-store-clock.ts';
 import { genesisHash } from './recorded.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
 test('events that appear between two looks tell the offset of the clock of the event store', async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const client = connectEventStore(server.url);
+  const { client, stop } = await startTestStore();
   /** This process is ten minutes behind. */
   const behindMs = 600_000;
   const own: OwnClocks = { now: () => new Date(Date.now() - behindMs), steadyMs: () => Date.now() };
@@ -31,8 +27,6 @@ test('events that appear between two looks tell the offset of the clock of the e
     const second = (await clock.read(own))!;
     expect(second.toMs - second.fromMs).toBeLessThanOrEqual(first.toMs - first.fromMs);
   } finally {
-    await client.dispose();
-    await server.stop();
-    await database.drop();
+    await stop();
   }
 });

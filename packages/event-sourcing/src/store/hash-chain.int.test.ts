@@ -1,5 +1,6 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger, newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { verifyHashChains } from './hash-chain.ts';

@@ -1,25 +1,16 @@
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';
 import { endOfLog, readLog, type ReadLogOptions } from './log.ts';
 import type { LogPosition } from './recorded.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
+let store: Awaited<ReturnType<typeof startTestStore>>;
 let client: EventStoreDBClient;
-const closing: (() => unknown)[] = [];
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  client = connectEventStore(server.url);
-  closing.push(
-    () => client.dispose(),
-    () => server.stop(),
-    () => database.drop(),
-  );
+  store = await startTestStore();
+  client = store.client;
 });
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => store.stop());
 
 const append = async (stream: string, count: number) => {
   await client.appendToStream(

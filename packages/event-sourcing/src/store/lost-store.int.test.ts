@@ -1,5 +1,5 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { checkEventStore, connectEventStore } from './connect.ts';
 import { loseStore } from '../testing/jest-lost-store.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Access, type EventStoreServer, startEventStore } from '@cpg/embedded-eventstore';
 import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createServiceLog } from '@cpg/platform';
 import { openEventStore } from './open.ts';
 import { certificates } from '../testing/jest-certificates.ts';

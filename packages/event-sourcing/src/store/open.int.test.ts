@@ -1,6 +1,6 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { withFaults } from '@cpg/embedded-eventstore/testing';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
 import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import { jsonEvent } from '@eventstore/db-client';
-import { connectEventStore } from './connect.ts';
 import { rawEventsOf } from './stream.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
 
 // The counts leave the rest of the stream in different buffers, some after the server has sent everything.
 test.each([2, 33, 200])('a read of %i events that its caller leaves early keeps no call open', async (count) => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const client = connectEventStore(server.url);
+  const { client, stop } = await startTestStore();
   await client.appendToStream(
     'stream',
     Array.from({ length: count }, () => jsonEvent({ type: 'Counted', data: {} })),
@@ -20,7 +16,5 @@ test.each([2, 33, 200])('a read of %i events that its caller leaves early keeps 
       break;
     }
   }
-  await client.dispose(); // waits for each call
-  await server.stop();
-  await database.drop();
+  await stop(); // waits for each call
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
 import { jsonEvent } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';

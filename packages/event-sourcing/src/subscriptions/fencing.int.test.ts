@@ -1,12 +1,13 @@
 import { startKafka } from '@cpg/embedded-kafka';
 import { connectEventStore } from '../store/connect.ts';
 import { createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/platform/kafka';
-import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRelay } from '../followers/relay.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
 import { readTopic } from '../testing/jest-topic.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
 const topic = 'orders.v1';
@@ -28,10 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing) await close();
 });
-
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 
 /** Runs a relay as a separate process would. `hold` runs before it publishes and can pause it, `holdCommit` before it
  *  commits. */

@@ -1,6 +1,7 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { createLogger } from '@cpg/platform';
-import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { tombstone } from '../store/append.ts';
 import { connectEventStore } from '../store/connect.ts';

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/platform';
 import { jsonEvent } from '@eventstore/db-client';
 import { endOfLog } from '../store/log.ts';
@@ -11,6 +10,7 @@ import {
   subscribeAsLeader,
   type SubscriptionWork,
 } from './leader-subscription.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const NEVER = 600_000;
@@ -22,9 +22,6 @@ beforeAll(async () => {
 afterAll(() => tallies.stop());
 beforeEach(() => tallies.pool.query('truncate tallies.checkpoints, tallies.parked_streams'));
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(5);
-};
 const record = (stream: string, count = 1) =>
   tallies.options().client.appendToStream(
     stream,

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEventStore } from '../store/connect.ts';
 import { createLogger } from '@cpg/platform';
 import { startProjection } from '../followers/projection.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -10,10 +10,6 @@ beforeAll(async () => {
   tallies = await startTallies();
 });
 afterAll(() => tallies.stop());
-
-const until = async (look: () => Promise<unknown>) => {
-  while (!(await look())) await sleep(10);
-};
 
 /** Whether the checkpoint has passed the newest event of a stream. */
 const isPassed = async (id: string) =>

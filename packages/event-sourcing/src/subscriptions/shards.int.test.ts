@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/platform';
 import { createPool } from '@cpg/platform/postgres';
 import { jsonEvent } from '@eventstore/db-client';
@@ -11,6 +10,7 @@ import {
   type ShardedOptions,
   subscribeInShards,
 } from './shards.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const ORDERS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -27,9 +27,6 @@ beforeAll(async () => {
 afterAll(() => tallies.stop());
 beforeEach(() => tallies.pool.query('truncate tallies.checkpoints'));
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 /** A subscription that notes which checkpoint handles which stream. */
 const start = (shards: number, changes: Partial<ShardedOptions> = {}) => {
   const { client, databaseUrl } = tallies.options();

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { createLogger, newId } from '@cpg/platform';
-import { createPool, testDatabase } from '@cpg/platform/postgres';
+import { createPool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { freePort } from '@cpg/ports';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { append, guardAppends } from '../store/append.ts';
@@ -12,6 +12,7 @@ import { acquireCheckpoint } from './checkpoint.ts';
 import { startProjection } from '../followers/projection.ts';
 import { watchStore } from './store-watch.ts';
 import { startTallies } from '../testing/jest-tallies.ts';
+import { until } from '../testing/jest-until.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let tallies: Awaited<ReturnType<typeof startTallies>>;
@@ -99,9 +100,6 @@ const watch = () => {
   closing.push(store.stop);
   guardAppends(client, () => ((asked += 1), store.requireKnown()));
   return { store, said, refused, replaced: () => replaced, asked: () => asked };
-};
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
 };
 const appendOne = () =>
   append(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createServiceLog, newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { append } from '../store/append.ts';

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEventStore } from '../store/connect.ts';
 import type { Publisher } from '@cpg/platform/kafka';
 import { createPool } from '@cpg/platform/postgres';
@@ -11,10 +10,6 @@ import { startTallies } from './jest-tallies.ts';
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
 
 export const ORDERS = ['a', 'b', 'c', 'd', 'e', 'f'];
-
-export const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 
 interface Published {
   /** Stream and revision, such as `tally-a#0`. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { connectEventStore } from '../store/connect.ts';
-import { createPool, migrate, type Queryable, testDatabase } from '@cpg/platform/postgres';
+import { createPool, migrate, type Queryable } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
 import { jsonEvent } from '@eventstore/db-client';
 import type { Projection } from '../followers/projection.ts';
+import { startTestStore } from './jest-event-store.ts';
 
 const MIGRATION = `
 create table tallies (id text primary key, n int not null, revision bigint not null, deleted boolean not null default false, seen_by text);
@@ -39,9 +39,8 @@ type Database = Pick<Awaited<ReturnType<typeof testDatabase>>, 'url' | 'drop'>;
 
 /** A small event-sourced service: streams of numbers, and a row with the last number of each stream. */
 export const startTallies = async (ownDatabase: Promise<Database> = testDatabase()) => {
-  const [database, eventDatabase] = await Promise.all([ownDatabase, testDatabase()]);
-  const server = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
-  const client = connectEventStore(server.url);
+  const [database, store] = await Promise.all([ownDatabase, startTestStore()]);
+  const { client } = store;
   const log = createLogger({ name: 'tallies', level: process.env.LOG_LEVEL ?? 'silent' });
   const pool = createPool({ url: database.url, name: 'tallies', max: 16, asyncCommit: true, log });
   const migrations = mkdtempSync(join(tmpdir(), 'tallies-'));
@@ -71,7 +70,7 @@ export const startTallies = async (ownDatabase: Promise<Database> = testDatabase
   return {
     pool,
     databaseUrl: database.url,
-    eventStoreUrl: server.url,
+    eventStoreUrl: store.url,
     projection,
     migrations,
     /** Arguments of `rebuild` and `verify`. */
@@ -110,10 +109,9 @@ export const startTallies = async (ownDatabase: Promise<Database> = testDatabase
       await pool.query(`insert into ${LIVE} (id, n, revision) values ('never', 1, 1)`);
     },
     stop: async () => {
-      await client.dispose();
-      await server.stop();
+      await store.stop();
       await pool.end();
-      await Promise.all([database.drop(), eventDatabase.drop()]);
+      await database.drop();
       rmSync(migrations, { recursive: true });
     },
   };

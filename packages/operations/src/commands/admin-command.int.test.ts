@@ -14,7 +14,8 @@ import {
   tombstone,
 } from '@cpg/event-sourcing';
 import { newContext } from '@cpg/platform';
-import { stampSchemas, testDatabase } from '@cpg/platform/postgres';
+import { stampSchemas } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
 import { identifyStore } from '../service/own-store.ts';
 import { runAdminCommand } from './admin-command.ts';

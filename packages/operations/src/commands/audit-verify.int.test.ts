@@ -1,12 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { append, linkEvents, connectEventStore, endOf, type LogPosition } from '@cpg/event-sourcing';
-import { testDatabase } from '@cpg/platform/postgres';
+import { append, linkEvents, endOf, type LogPosition } from '@cpg/event-sourcing';
 import { newContext } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { runAuditVerify } from './audit-verify.ts';
+import { startTestStore } from '../../../event-sourcing/src/testing/jest-event-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-verify-'));
 const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
@@ -15,14 +14,8 @@ afterAll(async () => {
 });
 
 const startStore = async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const client = connectEventStore(server.url);
-  closing.unshift(
-    () => client.dispose(),
-    () => server.stop(),
-    () => database.drop(),
-  );
+  const { client, stop } = await startTestStore();
+  closing.unshift(stop);
   return client;
 };
 

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { rebuild } from './rebuild.ts';
 import { busyWriters } from '../testing/jest-busy-writers.ts';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
 import { verify } from './verify.ts';
+import { until } from '../../../event-sourcing/src/testing/jest-until.ts';
 
 // Generous, for machines under heavy load.
 const SLOW = 120_000;
@@ -16,10 +16,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => tallies.stop());
-
-const until = async (look: () => Promise<unknown>) => {
-  while (!(await look())) await sleep(10);
-};
 
 /** The names of constraints and indexes. */
 const names = async () =>

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startKafka } from '@cpg/embedded-kafka';
 import { append, readStoreIdentity, readVersion, writeStoreIdentity } from '@cpg/event-sourcing';
 import { createServiceLog, createServiceMetrics, createStartGate, createStartupTasks, newId } from '@cpg/platform';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { jsonEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
 import { type BackgroundWork, startBackgroundWork } from './background-work.ts';
 import { openConnections } from './connections.ts';
+import { until } from '../../../event-sourcing/src/testing/jest-until.ts';
 
 const Message = z.object({ id: z.string(), type: z.string() });
 let serial = 0;
@@ -29,9 +29,6 @@ beforeEach(async () => {
 });
 afterEach(() => tallies.stop());
 
-const until = async (look: () => unknown) => {
-  while (!(await look())) await sleep(10);
-};
 const isDone = (check: () => Promise<void>): Promise<boolean> =>
   check().then(
     () => true,

@@ -1,28 +1,19 @@
 import { PaymentCurrency, SCALES_STREAM, scalesOf } from '@cpg/contracts';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { AnyEvent, commandHandler, connectEventStore, readStream, tombstone } from '@cpg/event-sourcing';
+import { AnyEvent, commandHandler, readStream, tombstone } from '@cpg/event-sourcing';
 import { recordScale, requireRecordedScales, withRecordedScales } from './currency-scales.ts';
+import { startTestStore } from '../../../event-sourcing/src/testing/jest-event-store.ts';
 
-const closing: (() => unknown)[] = [];
+let store: Awaited<ReturnType<typeof startTestStore>>;
 let client: EventStoreDBClient;
 
 // The tests build on each other: a store has one stream of scales.
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  client = connectEventStore(server.url);
-  closing.push(
-    () => client.dispose(),
-    () => server.stop(),
-    () => database.drop(),
-  );
+  store = await startTestStore();
+  client = store.client;
 });
 
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => store.stop());
 
 const recorded = async () =>
   (await readStream(client, SCALES_STREAM, AnyEvent))!.map(

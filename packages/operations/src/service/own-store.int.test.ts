@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { connectEventStore, readStoreIdentity, writeStoreIdentity } from '@cpg/event-sourcing';
-import { createPool, type Environment, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { readStoreIdentity, writeStoreIdentity } from '@cpg/event-sourcing';
+import { createPool, type Environment, migrate, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger, FatalStartError } from '@cpg/platform';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { requireOwnStore } from './own-store.ts';
+import { startTestStore } from '../../../event-sourcing/src/testing/jest-event-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const projection = { schema: 'things', tables: ['things'], prefixes: ['thing-', 'deletion-'] } as const;
@@ -14,7 +15,6 @@ const MERCHANT = 'mer_1';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
-let server: Awaited<ReturnType<typeof startEventStore>>;
 let client: EventStoreDBClient;
 let stop: () => Promise<void>;
 
@@ -33,13 +33,10 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  const store = await testDatabase();
-  server = await startEventStore({ databaseUrl: store.url, port: 0 });
-  client = connectEventStore(server.url);
+  const store = await startTestStore();
+  client = store.client;
   stop = async () => {
-    await client.dispose();
-    await server.stop();
-    await store.drop();
+    await store.stop();
     await pool.query('truncate things.things, gateway.merchant_ids');
   };
 });

@@ -14,4 +14,3 @@ export { batchWriter } from './batch-writer.ts';
 export { databaseClocks, newestBlocks } from './clocks.ts';
 export { databaseDependency, isTransientDatabaseError, POSTGRES } from './errors.ts';
 export { createPool, type Pool, type Queryable, transaction, transactionOnConnection } from './pool.ts';
-export { testDatabase } from './testing/database.ts';

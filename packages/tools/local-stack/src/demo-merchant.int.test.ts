@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { ensureDemoMerchant, writeSandbox } from './demo-merchant.ts';
 
 const REQUESTED_KEY = `ak_sandbox_${'K'.repeat(40)}`;

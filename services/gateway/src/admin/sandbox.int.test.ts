@@ -1,4 +1,5 @@
-import { createPool, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { Scope } from '../door/keys/api-key.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';

@@ -12,7 +12,8 @@ import {
   secretBox,
   type StartGate,
 } from '@cpg/platform';
-import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/platform/postgres';
+import { databaseDependency, migrate, type Pool, POSTGRES } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import type { FastifyInstance } from 'fastify';
 import { checkEndpointUrl } from '../api/merchant-urls.ts';
 import { ordersClient } from '../api/orders/orders-client.ts';

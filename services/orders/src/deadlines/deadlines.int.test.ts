@@ -1,6 +1,7 @@
 import { AppError } from '@cpg/contracts';
 import { UnreadableEventError } from '@cpg/event-sourcing';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import type { Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
 import { type RunDue, watchDeadlines } from './deadlines.ts';
 import { MIGRATIONS } from '../migrations.ts';
@@ -13,17 +14,13 @@ const log = createLogger({ name: 'test', level: 'silent' });
 const NOW = new Date('2026-01-10T12:00:00Z');
 const at = (ms: number) => new Date(NOW.getTime() + ms);
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 beforeAll(async () => {
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'deadlines-test', log });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS);
+  pool = database.pool;
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 beforeEach(() => pool.query('delete from orders.orders'));
 
 const insert = (id: string, row: { status?: string; dueAt: Date; claimedUntil?: Date }) =>

@@ -1,14 +1,11 @@
 import { parseDecimal } from '@cpg/contracts';
-import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { MIGRATIONS } from '../migrations.ts';
 import { acceptedPrices } from './accepted-prices.ts';
 
 test('keeps the last price of each source and currency', async () => {
-  const database = await testDatabase();
-  const pool = createPool({ url: database.url, name: 'rates', log: createLogger({ name: 'rates', level: 'silent' }) });
+  const { pool, stop } = await migratedDatabase(MIGRATIONS);
   try {
-    await migrate(pool, MIGRATIONS);
     const { load, save } = acceptedPrices(pool);
     const price = (source: string, usd: string) => ({
       currency: 'BTC' as const,
@@ -25,7 +22,6 @@ test('keeps the last price of each source and currency', async () => {
       expect.arrayContaining([price('kraken', '0.000000000000000001'), price('coinbase', '101300')]),
     );
   } finally {
-    await pool.end();
-    await database.drop();
+    await stop();
   }
 });

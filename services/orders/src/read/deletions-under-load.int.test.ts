@@ -1,4 +1,5 @@
-import { createPool, migrate, testDatabase, transaction } from '@cpg/platform/postgres';
+import { createPool, migrate, transaction } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger, newId } from '@cpg/platform';
 import { verifyCounts } from '@cpg/operations';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';

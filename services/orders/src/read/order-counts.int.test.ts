@@ -1,29 +1,24 @@
 import { OrderStatus } from '@cpg/contracts';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { verifyCounts } from '@cpg/operations';
 import { MIGRATIONS } from '../migrations.ts';
 import { orderCounts, projectOrders } from './order-projection.ts';
 
-const log = createLogger({ name: 'test', level: 'silent' });
 const MERCHANTS = ['mer_a', 'mer_b', 'mer_c'];
 const CURRENCIES = ['USDC', 'BTC'];
 const WRITERS = 4;
 const ROUNDS = 25;
 const ORDERS = 60;
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 
 beforeAll(async () => {
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'test', asyncCommit: true, log });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS, { asyncCommit: true });
+  pool = database.pool;
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 beforeEach(() => pool.query('truncate orders.orders, orders.order_counts'));
 
 const verified = () => verifyCounts(pool, { schema: 'orders', counts: orderCounts });

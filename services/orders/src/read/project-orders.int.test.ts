@@ -1,22 +1,18 @@
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { MIGRATIONS } from '../migrations.ts';
 import type { ExistingOrder } from '../order/state.ts';
 import { after, cancel, existing } from '../testing/jest-deciding.ts';
 import { createOrder, DUE, minutesAfterNoon, NOON, offer } from '../testing/orders.ts';
 import { projectOrders } from './order-projection.ts';
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 beforeAll(async () => {
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS);
+  pool = database.pool;
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 beforeEach(() => pool.query('delete from orders.orders'));
 
 const created = existing(after(createOrder()));

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORDER_EVENTS, OrderEvent } from '@cpg/contracts';
-import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
 import { orderDecider } from '../order/order.ts';
@@ -19,9 +18,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 // When this fails, increment `version` of the projection and add a file for it: the rows of running installations are
 // rebuilt only for a new version. A file never changes, except that recorded orders are added.
 test('the rows of recorded orders change only with the version of the projection', async () => {
-  const database = await testDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, MIGRATIONS);
+  const { pool, stop } = await migratedDatabase(MIGRATIONS);
   for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
     let order: Order = orderDecider.initial;
     for (const { type, data, revision } of events.filter(isOrderEvent)) {
@@ -30,8 +27,7 @@ test('the rows of recorded orders change only with the version of the projection
     }
   }
   const { rows } = await pool.query<{ id: string }>('select * from orders.orders order by id collate "C"');
-  await pool.end();
-  await database.drop();
+  await stop();
   const digests = rows.map((row) => [row.id, createHash('sha256').update(JSON.stringify(row)).digest('hex')]);
   expect(Object.fromEntries(digests)).toEqual(JSON.parse(readFileSync(FILE, 'utf8')));
 });

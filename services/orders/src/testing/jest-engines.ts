@@ -1,7 +1,7 @@
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { type FaultOf, withFaults } from '@cpg/embedded-eventstore/testing';
 import { startKafka } from '@cpg/embedded-kafka';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 
 /** A database for the service, an event store and a Kafka, each empty. */
 export const startEngines = async (appendFaults?: FaultOf) => {

@@ -2,7 +2,8 @@ import { PAYMENT_STREAM_PREFIX, PaymentEvent, type PaymentMessage, TOPICS } from
 import { startKafka } from '@cpg/embedded-kafka';
 import { readStream, startRelay } from '@cpg/event-sourcing';
 import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/platform/kafka';
-import { isTransientDatabaseError, testDatabase } from '@cpg/platform/postgres';
+import { isTransientDatabaseError } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { paymentMessages } from '../messages.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';

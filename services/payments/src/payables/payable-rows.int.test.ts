@@ -1,21 +1,18 @@
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import type { Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { MIGRATIONS } from '../migrations.ts';
 import { logEntry } from '../testing/jest-log-entries.ts';
+import { deposit as depositAt, page as pageOf } from '../testing/jest-order-events.ts';
 import { addressDetails, knownAddresses, newestAddresses, watchForGood } from './deposit-addresses.ts';
 import { payableProjection } from './payable-projection.ts';
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 beforeAll(async () => {
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS);
+  pool = database.pool;
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 const TABLES = [
   'payables',
   'reserved_indexes',
@@ -37,25 +34,12 @@ const orderId = (n: number) => `ord_${String(n).padStart(26, '0')}`;
 const addressOf = (n: number) => `0xA${n}`;
 
 const deposit = (n: number, changes: object = {}) => ({
-  rail: 'crypto_deposit',
-  currency: 'USDC',
-  network: 'ethereum',
-  chainId: 'eip155:1',
+  ...depositAt(addressOf(n), n, 'ethereum'),
   asset: 'eip155:1/slip44:60',
-  address: addressOf(n),
-  decimals: 18,
-  currencyDecimals: 6,
-  requiredConfirmations: 12,
   derivation: { fingerprint: '3442193e', path: `0/${n}` },
   ...changes,
 });
-const page = {
-  rail: 'gateway_pay',
-  currency: 'USDC',
-  provider: 'acme',
-  paymentReference: 'REF',
-  paymentUrl: 'https://a',
-};
+const page = { ...pageOf('REF'), provider: 'acme' };
 
 /** An event of the n-th order. */
 const ofOrder = (n: number, type: string, data: object = {}, ms = 0) =>

@@ -1,6 +1,7 @@
 import { UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { logEntry } from '../testing/jest-log-entries.ts';
+import { deposit as depositAt, page as pageOf } from '../testing/jest-order-events.ts';
 import { addressesShownBy, indexesOf, payableChangeAbout, payableChangeIn, receivingIndex } from './payable.ts';
 
 const ORDER = 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D';
@@ -9,25 +10,8 @@ const AT = '2026-01-31T12:00:00.000Z';
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const derivation = { fingerprint: '3442193e', path: '0/17' };
-const deposit = {
-  rail: 'crypto_deposit',
-  currency: 'USDC',
-  network: 'ethereum',
-  chainId: 'eip155:1',
-  asset: 'eip155:1/slip44:60',
-  address: ADDRESS,
-  decimals: 18,
-  currencyDecimals: 6,
-  requiredConfirmations: 12,
-  derivation,
-};
-const page = {
-  rail: 'gateway_pay',
-  currency: 'USDC',
-  provider: 'acme',
-  paymentReference: 'REF',
-  paymentUrl: 'https://a',
-};
+const deposit = { ...depositAt(ADDRESS, 17, 'ethereum'), derivation };
+const page = { ...pageOf('REF'), provider: 'acme' };
 
 const entryOf = (type: string, data: unknown, { streamId = `order-${ORDER}`, isJson = true } = {}) =>
   logEntry(streamId, type, data, { isJson, revision: 4 });

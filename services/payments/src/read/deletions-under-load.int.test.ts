@@ -1,5 +1,6 @@
 import { PAYMENT_STREAM_PREFIX } from '@cpg/contracts';
-import { createPool, migrate, testDatabase, transaction } from '@cpg/platform/postgres';
+import { createPool, migrate, transaction } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger, newId } from '@cpg/platform';
 import { verifyCounts } from '@cpg/operations';
 import { type AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';

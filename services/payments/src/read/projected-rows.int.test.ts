@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PaymentEvent } from '@cpg/contracts';
-import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
-import { createLogger } from '@cpg/platform';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -20,9 +19,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 // When this fails, increment `version` of the projection and add a file for it: the rows of running installations are
 // rebuilt only for a new version. A file never changes, except that recorded payments are added.
 test('the rows of recorded payments change only with the version of the projection', async () => {
-  const database = await testDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log: createLogger({ name: 'test', level: 'silent' }) });
-  await migrate(pool, MIGRATIONS);
+  const { pool, stop } = await migratedDatabase(MIGRATIONS);
   for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
     let payment: Payment = paymentDecider.initial;
     for (const { type, data, revision } of events) {
@@ -34,8 +31,7 @@ test('the rows of recorded payments change only with the version of the projecti
   for (const table of tables) {
     rows.push(...(await pool.query<{ id: string }>(`select * from payments.${table} order by id collate "C"`)).rows);
   }
-  await pool.end();
-  await database.drop();
+  await stop();
   const digests = rows.map((row) => [row.id, createHash('sha256').update(JSON.stringify(row)).digest('hex')]);
   expect(Object.fromEntries(digests)).toEqual(JSON.parse(readFileSync(FILE, 'utf8')));
 });

@@ -12,7 +12,8 @@ import {
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { connectEventStore, readStream, startProjection } from '@cpg/event-sourcing';
 import { createLogger, newId } from '@cpg/platform';
-import { createPool, migrate, testDatabase } from '@cpg/platform/postgres';
+import { createPool, migrate } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { HDKey } from '@scure/bip32';
 import { merchantAccounts } from '../addresses/account-book.ts';
 import { depositAccounts } from '../addresses/deposit-accounts.ts';

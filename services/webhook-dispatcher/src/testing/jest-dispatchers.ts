@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
-import { migrate, testDatabase } from '@cpg/platform/postgres';
+import { migrate } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { newId, secretBox, webhookRow } from '@cpg/platform';
 import { ENDPOINT_LIMITS } from '../attempts/endpoint.ts';
 import { type InstanceOptions, startInstance } from '../instance.ts';

@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import pg from 'pg';
 import { startEventStore } from '../index.ts';
 import { connect, counted, newStream, numbersIn, range } from '../testing/jest-store.ts';

@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import type { AppendResult, EventStoreDBClient } from '@eventstore/db-client';
 import { startEventStore } from '../index.ts';
 import { connect, counted, newStream, numbersIn, range, type TestDatabase } from '../testing/jest-store.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import pg from 'pg';
 import { startEventStore } from '../index.ts';
 import { connect, counted, inDatabase, isReclaimed, newStream, until } from '../testing/jest-store.ts';

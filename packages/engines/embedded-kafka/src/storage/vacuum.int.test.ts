@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { vacuumBatches } from './cleanup.ts';
 
 test('a vacuum that is stopped while it connects ends', async () => {

@@ -1,4 +1,4 @@
-import { testDatabase } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { freePort } from '@cpg/ports';
 import type { BrokerProcess } from './broker-process.ts';
 import { until } from './cluster.ts';

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { createLogger } from '../../log/logger.ts';
+import { migrate, type Migrations } from '../migrate.ts';
+import { createPool, type Pool, type PoolOptions } from '../pool.ts';
 
 /** Creates an empty database on the test run's server. `drop` deletes it. `deadlocks` counts the deadlocks that it had:
  *  close every connection to it before. */
@@ -32,5 +35,24 @@ export const testDatabase = async (): Promise<{
       return counted!.deadlocks as number;
     },
     drop: async () => void (await run(`drop database if exists ${name} with (force)`)),
+  };
+};
+
+/** Creates a database with these migrations, and a pool. `stop` ends the pool and drops the database. */
+export const migratedDatabase = async (
+  migrations: Migrations,
+  options: Partial<PoolOptions> = {},
+): Promise<{ url: string; pool: Pool; stop: () => Promise<void> }> => {
+  const database = await testDatabase();
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const pool = createPool({ url: database.url, name: 'test', log, ...options });
+  await migrate(pool, migrations);
+  return {
+    url: database.url,
+    pool,
+    stop: async () => {
+      await pool.end();
+      await database.drop();
+    },
   };
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Pool, type Queryable, testDatabase } from '@cpg/platform/postgres';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
+import { testDatabase } from '@cpg/platform/postgres/testing';
 import { log, startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { orderOf, paymentOf, projectOrder, projectPayment } from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '@cpg/contracts';
-import { createLogger } from '@cpg/platform';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import type { Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { MIGRATIONS } from '../../migrations.ts';
 import { paymentIdOf } from '../../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../../testing/jest-chain-process.ts';
@@ -9,20 +9,15 @@ import { readStatusOf } from '../chain-status.ts';
 import { chainTables } from '../reading/chain-tables.ts';
 import { executeChains } from './chains-command.ts';
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 
 beforeAll(async () => {
-  const log = createLogger({ name: 'failing-reports', level: 'silent' });
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'failing-reports', log });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS);
+  pool = database.pool;
 });
 afterEach(() => pool.query('delete from payments.chain_transfers'));
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 
 const NETWORK = 'simulated';
 const money = transferOf('a');

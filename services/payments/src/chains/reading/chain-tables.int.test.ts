@@ -1,5 +1,6 @@
 import { createLogger } from '@cpg/platform';
-import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/platform/postgres';
+import { createPool, databaseClocks, type Pool } from '@cpg/platform/postgres';
+import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import fc from 'fast-check';
 import { MIGRATIONS } from '../../migrations.ts';
 import { anyLie, MONEY, settle, steps } from '../../testing/jest-chain-histories.ts';
@@ -12,20 +13,16 @@ import { executeChains } from '../operator/chains-command.ts';
 import type { ChainStore } from './chain-store.ts';
 import { chainTables } from './chain-tables.ts';
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
 
 const log = createLogger({ name: 'chain-tables', level: 'silent' });
 
 beforeAll(async () => {
-  database = await testDatabase();
-  pool = createPool({ url: database.url, name: 'chain-tables', log });
-  await migrate(pool, MIGRATIONS);
+  database = await migratedDatabase(MIGRATIONS);
+  pool = database.pool;
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.stop());
 
 const contentOf = async (store: ChainStore) => ({
   stored: await store.load(),
