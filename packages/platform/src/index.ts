@@ -42,7 +42,7 @@ export { refuseAfterDeadline } from './http/time-limits.ts';
 export { type LoadClass, type LoadLimits, refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './log/logger.ts';
 export { createOutages, createServiceLog, type Outages } from './outages/outages.ts';
-export { printable, writeErrorLine, writeFailure, writeLine } from './log/write-line.ts';
+export { alignedColumns, printable, writeErrorLine, writeFailure, writeLine } from './log/write-line.ts';
 export {
   computedMetric,
   counterMetric,

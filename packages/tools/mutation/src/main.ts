@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { alignedColumns } from '@cpg/platform';
 import { GROUPS, SAMPLE } from './groups.ts';
 import { measure, type Measured } from './measure.ts';
 import { oneLine } from './mutant.ts';
@@ -14,16 +15,7 @@ const printTable = (results: readonly Measured[]): void => {
     tried === 0 ? '-' : `${Math.round((100 * (tried - survivors.length)) / tried)} %`,
     String(untested),
   ]);
-  const table = [['group', 'places tried', 'killed', 'reached by no test'], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  console.log('');
-  for (const row of table)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('   ')
-        .trimEnd(),
-    );
+  console.log(`\n${alignedColumns([['group', 'places tried', 'killed', 'reached by no test'], ...rows])}`);
 };
 
 /** Each change that no test noticed, and the entries of equivalent.json that name no change. */

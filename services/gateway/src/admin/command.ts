@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { printable } from '@cpg/platform';
+import { alignedColumns, printable } from '@cpg/platform';
 import { Instant } from '../api/lists/list-query.ts';
 
 /** An expected failure of an admin command. The message is printed to the operator. */
@@ -36,18 +36,8 @@ export const parseInstant = (text: string): Date => {
 };
 
 /** Formats rows of text as aligned columns under a header. */
-export const table = (header: readonly string[], cells: readonly (readonly string[])[]): string => {
-  const rows = cells.map((row) => row.map(onOneLine));
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  return [header, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-};
+export const table = (header: readonly string[], cells: readonly (readonly string[])[]): string =>
+  alignedColumns([header, ...cells.map((row) => row.map(onOneLine))]);
 
 // Text of a merchant must not look like another row.
 const onOneLine = (cell: string) => printable(cell.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));

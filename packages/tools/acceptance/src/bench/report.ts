@@ -1,3 +1,5 @@
+import { alignedColumns } from '@cpg/platform';
+
 /** A goal, and whether it is met. */
 export interface Goal {
   readonly text: string;
@@ -32,15 +34,7 @@ export const printReport = (rows: readonly Row[]): void => {
     baseline?.text ?? '',
     baseline ? `x ${baseline.ratio.toPrecision(2)}` : '',
   ]);
-  const table = [['', 'measured', 'goal', 'baseline', 'ratio'], ...cells];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  for (const row of table)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    );
+  console.log(alignedColumns([['', 'measured', 'goal', 'baseline', 'ratio'], ...cells]));
 };
 
 const NOT_AVAILABLE = 'not available on this system';
