@@ -87,7 +87,8 @@ const NATIVE_DECIMALS = { bitcoin: 8, evm: 18 };
 // SLIP-44 coin types. All testnets of Bitcoin share one.
 const COIN_TYPES = { main: 0, test: 1, regtest: 1, ether: 60 };
 
-/** Builds the table from a file, with amounts in minor units of these scales. Throws AssetTableError with all faults. */
+/** Builds the table from a file, with amounts in minor units of these scales. Throws AssetTableError with all
+ *  faults. */
 export const assetTable = (file: AssetsFile, scales: Scales): AssetTable => {
   const networks = file.networks.map(networkOf);
   const byName = new Map(networks.map((network) => [network.name, network]));

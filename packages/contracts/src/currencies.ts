@@ -3,7 +3,8 @@ import { z } from 'zod';
 // Recorded orders and payments name these currencies and rails, so none is ever removed from these lists. To stop
 // accepting one, refuse it in the request schemas.
 
-/** Currencies whose coins keep the value of a currency of a bank. Prices may be in them, and orders are paid in them. */
+/** Currencies whose coins keep the value of a currency of a bank. Prices may be in them, and orders are paid in
+ *  them. */
 const STABLECOINS = { USDT: 6, USDC: 6, USDG: 6 } as const;
 
 /** Currencies that orders are paid in, with the decimals of their amounts; null where the configuration decides. The

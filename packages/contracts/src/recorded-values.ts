@@ -73,7 +73,8 @@ export const depositsOf = (instruction: RecordedPayable): readonly RecordedDepos
 /** The names of the gateway itself as a provider of payment pages. */
 export const OWN_PROVIDERS: readonly string[] = ['hosted', 'sandbox'];
 
-/** The reference of an instruction at an outside provider, which alone knows what was paid by it. Null for any other. */
+/** The reference of an instruction at an outside provider, which alone knows what was paid by it. Null for any
+ *  other. */
 export const outsideReferenceOf = (instruction: RecordedPayable): { provider: string; reference: string } | null =>
   instruction.rail === 'gateway_pay' && !OWN_PROVIDERS.includes(instruction.provider)
     ? { provider: instruction.provider, reference: instruction.paymentReference }

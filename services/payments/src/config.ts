@@ -70,8 +70,8 @@ const Config = z.object({
   CHAIN_URLS: ChainUrls,
   /** How often nodes are asked for new blocks. Default: by the kind of chain. */
   CHAIN_POLL_MS: z.coerce.number().int().min(100).max(600_000).optional(),
-  /** Nodes that must have shown a transfer before its money is confirmed. Default: 2 for large amounts where there are two
-   *  nodes, else 1. */
+  /** Nodes that must have shown a transfer before its money is confirmed. Default: 2 for large amounts where there are
+   *  two nodes, else 1. */
   CHAIN_QUORUM: z.coerce.number().int().min(1).max(16).optional(),
 });
 

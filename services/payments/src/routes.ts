@@ -166,7 +166,8 @@ export const simulatedPaymentRoutes: FastifyPluginAsyncZod<Pick<PaymentRoutes, '
   );
 };
 
-/** The internal routes of outside providers: callbacks, which the gateway passes on, and the last question of orders. */
+/** The internal routes of outside providers: callbacks, which the gateway passes on, and the last question of
+ *  orders. */
 export const providerRoutes: FastifyPluginAsyncZod<ProviderRoutes> = async (app, { receiveCallback, askLast }) => {
   const name = z.object({ name: z.string() });
   app.post(

@@ -70,7 +70,8 @@ export const WayToPay = z.strictObject({
 });
 export type WayToPay = z.infer<typeof WayToPay>;
 
-/** `late`, `insufficient`, `wrong_network`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
+/** `late`, `insufficient`, `wrong_network`: the merchant must accept or return it. `not_counted`: the merchant must
+ *  return it. */
 export const CheckoutPaymentState = z.enum([
   'seen',
   'counted',
@@ -114,7 +115,8 @@ export const Checkout = z.strictObject({
   lines: z.array(CheckoutLine),
   currency: PaymentCurrency,
   total: Amount,
-  /** All that the payer has paid and the network has confirmed. What is returned or due back later does not change it. */
+  /** All that the payer has paid and the network has confirmed. What is returned or due back later does not change
+   *  it. */
   paid: Amount,
   /** The part that the merchant recorded as returned. */
   returned: Amount,

@@ -149,7 +149,8 @@ const listen = async (
     close: async (callsDone) => {
       listener.close();
       await atMost(CALLS_GRACE_MS, callsDone);
-      // A client on Node.js 24 takes a call for cancelled if its status arrives together with the end of the connection.
+      // A client on Node.js 24 takes a call for cancelled if its status arrives together with the end of the
+      // connection.
       if (sockets.size > 0) await sleep(LAST_ANSWERS_MS);
       const clientsGone = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       await atMost(CLIENTS_GRACE_MS, clientsGone);

@@ -76,7 +76,8 @@ export const errorCodeOf = (error: unknown, unavailable: ErrorCode): ErrorCode =
   throw error;
 };
 
-/** The result of `work` and no error, or `refused` and the error code of a refusal. `unavailable` as for `errorCodeOf`. */
+/** The result of `work` and no error, or `refused` and the error code of a refusal. `unavailable` as for
+ *  `errorCodeOf`. */
 export const settle = <T>(
   work: Promise<T>,
   unavailable: ErrorCode,

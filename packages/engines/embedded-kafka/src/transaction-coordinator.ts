@@ -22,7 +22,8 @@ export interface TransactionLimits {
   readonly transactionCheckMs: number;
 }
 
-/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together. */
+/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed,
+ *  together. */
 export class TransactionCoordinator {
   private readonly log: LogWriter;
   private readonly writer: StorageWriter;

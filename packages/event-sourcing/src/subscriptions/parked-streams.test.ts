@@ -13,7 +13,8 @@ const nameOf = ({ event }: AllStreamResolvedEvent) => `${event!.streamId}@${even
 const END: LogPosition = { commit: '99', prepare: '99' };
 const unreadable = new UnreadableEventError({ stream: 'a', revision: 1, type: 'Happened' }, new Error('a schema'));
 
-/** Handles a batch in which `fault` decides on each event. Resolves to what was handled: its position, and its events. */
+/** Handles a batch in which `fault` decides on each event. Resolves to what was handled: its position, and its
+ *  events. */
 const start = (fault: (name: string, call: number) => Error | null, { parked = [] as string[] } = {}) => {
   const streams = new Set(parked);
   const newly: string[] = [];

@@ -92,7 +92,8 @@ export const verifyCounts = async (
   return found;
 };
 
-/** A query that counts the rows of the tables in `schema`, and returns the rows that the table of counts should have. */
+/** A query that counts the rows of the tables in `schema`, and returns the rows that the table of counts should
+ *  have. */
 export const recount = (schema: string, { of, keys, where = 'true' }: CountTable): string => {
   const by = ['merchant_id', 'days.day', ...keys].join(', ');
   return `select ${by}, count(*)::int as n from ${schema}.${of}

@@ -70,8 +70,8 @@ export const ensureScale = (client: EventStoreDBClient, scale: Scale, actor: str
   });
 
 /** Lets a command store amounts of a currency only once their decimals are recorded, so that another configuration
- *  cannot give amounts of the currency other ones. `scaleOf` returns the scale of a command that stores the first amount
- *  of a stream. Throws `dependency_unavailable` while the configuration is wrong. */
+ *  cannot give amounts of the currency other ones. `scaleOf` returns the scale of a command that stores the first
+ *  amount of a stream. Throws `dependency_unavailable` while the configuration is wrong. */
 export const withRecordedScales = <State, Command, E extends DomainEvent>(
   handler: CommandHandler<State, Command, E>,
   {

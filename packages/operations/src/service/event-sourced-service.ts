@@ -41,8 +41,8 @@ interface ServiceParts<M extends DomainMessage> extends BackgroundWork<M> {
   readonly app: ReturnType<typeof eventSourcedApp>;
 }
 
-/** Runs a service whose facts are events. `build` makes its parts from what is open. The service then answers calls, and
- *  starts its background work once schema and event store are known to be its own. */
+/** Runs a service whose facts are events. `build` makes its parts from what is open. The service then answers calls,
+ *  and starts its background work once schema and event store are known to be its own. */
 export const startEventSourcedService = <C extends Config, M extends DomainMessage>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => C,
@@ -112,8 +112,8 @@ const openService = (name: string, config: Config) => {
 
 export type EventSourcedAppOptions = Omit<InternalAppOptions, 'isTransientError' | 'createLimit'>;
 
-/** The HTTP server of an event-sourced service, for the other services. Only what creates is refused under load: reports
- *  and reads never are. */
+/** The HTTP server of an event-sourced service, for the other services. Only what creates is refused under load:
+ *  reports and reads never are. */
 export const eventSourcedApp = (
   options: EventSourcedAppOptions,
   routes: Parameters<typeof internalApp>[1],

@@ -82,8 +82,8 @@ const hasType = (error: unknown, types: ReadonlySet<string>): boolean => {
   return [cause, originalError].some((inner) => inner !== undefined && inner !== error && hasType(inner, types));
 };
 
-/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own: an order
- *  with many payments compresses well. */
+/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own: an
+ *  order with many payments compresses well. */
 const splitIntoBatches = (messages: readonly EncodedMessage[]): EncodedMessage[][] => {
   const batches: EncodedMessage[][] = [];
   let bytes = Infinity;

@@ -8,7 +8,8 @@ export interface TopicSettings {
   readonly replication: number;
   /** Whether topics get fewer replicas when the cluster has fewer brokers than `replication`. Default: false. */
   readonly allowFewerReplicas?: boolean;
-  /** Days for which messages and dead letters are kept: both hold contents of orders that are deleted meanwhile. Default: 30. */
+  /** Days for which messages and dead letters are kept: both hold contents of orders that are deleted meanwhile.
+   *  Default: 30. */
   readonly retentionDays?: number;
 }
 

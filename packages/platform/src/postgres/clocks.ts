@@ -37,8 +37,8 @@ interface NewestBlock {
   readonly lead_ms: number;
 }
 
-/** The newest blocks that the nodes of payments show. An old block tells nothing until another one follows: its node may
- *  stand still. */
+/** The newest blocks that the nodes of payments show. An old block tells nothing until another one follows: its node
+ *  may stand still. */
 const chainClock = (db: Queryable): OtherClock => {
   const known = new Map<string, number>();
   let isExpected = false;

@@ -54,8 +54,8 @@ test('a statement outside of a transaction is run again after a deadlock', async
   const other = await pool.connect();
   const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
   const { pid } = rows[0]!;
-  // With its row locked, the statement waits for a lock of the other transaction. PostgreSQL looks for a deadlock once in a
-  // wait, so the other transaction has to wait before it.
+  // With its row locked, the statement waits for a lock of the other transaction. PostgreSQL looks for a deadlock once
+  // in a wait, so the other transaction has to wait before it.
   await pool.query(`create function wait_for_lock() returns trigger language plpgsql as $$
     begin
       while exists (select from pg_locks where locktype = 'advisory' and pid = ${pid})

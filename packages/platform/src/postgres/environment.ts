@@ -27,8 +27,8 @@ export const requireEnvironment = async (db: Queryable, schema: string, environm
   await db.query(`insert into ${schema}.${STAMP} (environment) values ($1)`, [environment]);
 };
 
-/** Whether a schema has the stamp of the environment, and this user may read it. Throws WrongEnvironmentError when it has
- *  another one. */
+/** Whether a schema has the stamp of the environment, and this user may read it. Throws WrongEnvironmentError when it
+ *  has another one. */
 export const isStamped = async (db: Queryable, schema: string, environment: Environment): Promise<boolean> =>
   (await isReadable(db, schema, STAMP)) && (await checkedStamp(db, schema, environment));
 

@@ -12,7 +12,8 @@ const NOT_MIGRATED_YET = new Set(['3F000', '42P01']);
 const PG_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
 
-// A code like ECONNRESET does not say which connection was reset: that of a client that breaks off its upload has it too.
+// A code like ECONNRESET does not say which connection was reset: that of a client that breaks off its upload has it
+// too.
 const connectionErrors = new WeakSet<object>();
 
 /** Remembers an error of a connection to the database. */

@@ -23,9 +23,10 @@ const SESSION_TIMEOUT_MS = 4_000;
 // A network that swallows packets closes no connection. A leader without an answer steps down.
 const ANSWER_WITHIN_MS = 3_000;
 
-/** Campaigns for a role and runs `lead` while this process holds it. The role is a session advisory lock.
- *  A crashed leader loses the role at once, a frozen one or one without a network within seconds. A frozen leader can resume without noticing
- *  that it lost the role, so its writes must carry a fencing token. `stop` ends the work and releases the role. */
+/** Campaigns for a role and runs `lead` while this process holds it. The role is a session advisory lock. A crashed
+ *  leader loses the role at once, a frozen one or one without a network within seconds. A frozen leader can resume
+ *  without noticing that it lost the role, so its writes must carry a fencing token. `stop` ends the work and releases
+ *  the role. */
 export const startLeaderElection = (options: LeaderElectionOptions): { stop: () => Promise<void> } => {
   const { role, log } = options;
   const stopping = new AbortController();

@@ -26,16 +26,16 @@ interface MigrationFile {
 }
 
 /** Applies the numbered files (`001-orders.sql`) that a schema does not have yet, in order, in one transaction.
- *  Instances that start together wait for each other. Throws FatalStartError when the schema began with another file, and
- *  Error when an applied file was changed afterwards, or when the database has a migration that this program does not
- *  have. */
+ *  Instances that start together wait for each other. Throws FatalStartError when the schema began with another file,
+ *  and Error when an applied file was changed afterwards, or when the database has a migration that this program does
+ *  not have. */
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
 /** Brings a schema up to date, and stamps it with its environment. Looks first, so that a role without the rights of
  *  the owner finds a schema that its owner has prepared. Changes nothing and throws WrongEnvironmentError when the
- *  schema belongs to another environment, FatalStartError when a version before 0.2.0 made it, SharedSessionError when a
- *  pooler gives the sessions of the pool to several clients, and ConfigError when only the owner may change the
+ *  schema belongs to another environment, FatalStartError when a version before 0.2.0 made it, SharedSessionError when
+ *  a pooler gives the sessions of the pool to several clients, and ConfigError when only the owner may change the
  *  schema. */
 export const prepareSchema = async (pool: Pool, schema: OwnSchema): Promise<void> => {
   await requireOwnSessions(pool);

@@ -84,8 +84,8 @@ export class AdvisoryLockTakenError extends Error {
 /** Runs `work` on its own connection, which holds a session advisory lock until `work` ends. PostgreSQL releases the
  *  lock when the connection closes, so a crashed process releases it at once. A statement on this connection can only
  *  succeed while the lock is held. `lost` aborts, with the reason, when the connection closes. Throws
- *  AdvisoryLockTakenError when another session holds the lock, and SharedSessionError when a pooler gives the session to
- *  other clients too. */
+ *  AdvisoryLockTakenError when another session holds the lock, and SharedSessionError when a pooler gives the session
+ *  to other clients too. */
 export const withAdvisoryLock = async <T>(
   { url, applicationName, lock, shared = false, answerWithinMs }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,

@@ -24,7 +24,8 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   'is not null': ['is null'],
 };
 
-/** Whether a string or the beginning of a template is a piece of an SQL statement: its keywords are in small letters. */
+/** Whether a string or the beginning of a template is a piece of an SQL statement: its keywords are in small
+ *  letters. */
 export const looksLikeSql = (text: string): boolean => STARTS_LIKE_SQL.test(text) && /\s|\(/.test(text.trim());
 
 /** The comparisons and connectives of an SQL text, each changed. An assignment (`set a = 1`) and the `and` of

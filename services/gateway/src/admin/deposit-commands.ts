@@ -99,8 +99,8 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
-/** Runs an `accounts`, `confirmations` or `tolerance` command and returns its output, which never has a key. Throws AdminError for
- *  expected failures. */
+/** Runs an `accounts`, `confirmations` or `tolerance` command and returns its output, which never has a key. Throws
+ *  AdminError for expected failures. */
 export const runDepositSettingsCommand = async (
   args: readonly string[],
   admin: DepositSettingsAdmin,

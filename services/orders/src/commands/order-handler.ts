@@ -28,8 +28,8 @@ export const withOrderLog = (handler: OrderHandler, log: Logger): OrderHandler =
     log,
   });
 
-/** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. Money is not
- *  judged by the time at which its address was assigned meanwhile. */
+/** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. Money is
+ *  not judged by the time at which its address was assigned meanwhile. */
 export const withTrustedClock = (
   decider: Decider<Order, OrderCommand, OrderEvent>,
   isClockPaused: () => boolean,

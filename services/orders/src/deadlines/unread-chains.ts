@@ -5,9 +5,10 @@ import { hasUnconfirmedInTime, isInGracePeriod } from '../order/deadline.ts';
 import { dueAt, type ExistingOrder } from '../order/state.ts';
 
 /** Whether an order that is due has to wait: one of its chains or outside providers may still show a payment made
- *  before its deadline, or payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm.
- *  After a start or a pause of this process, it also waits until each chain was read once and each of its providers has
- *  answered, and an hour for the confirmation of a payment made in time: a stop of days is no time to pay in. */
+ *  before its deadline, or payments says nothing about them. It waits for at most 24 hours, and then ends with an
+ *  alarm. After a start or a pause of this process, it also waits until each chain was read once and each of its
+ *  providers has answered, and an hour for the confirmation of a payment made in time: a stop of days is no time to pay
+ *  in. */
 export type AwaitsChains = (order: ExistingOrder, context: CallContext) => Promise<boolean>;
 
 export interface UnreadChainsOptions {

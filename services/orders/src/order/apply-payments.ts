@@ -76,8 +76,8 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
 /** Rails that count no confirmations, for example of the sandbox, do not say so. */
 const isUnmined = ({ block, confirmations }: PaymentState): boolean => !block && confirmations === 0;
 
-/** Applies these payments, oldest first. Payments for which nothing remains become orphans: once the order is paid, also
- *  those that were seen after its deadline and held. */
+/** Applies these payments, oldest first. Payments for which nothing remains become orphans: once the order is paid,
+ *  also those that were seen after its deadline and held. */
 export const applyPayments = (
   order: ExistingOrder,
   payments: readonly PaymentState[],

@@ -40,8 +40,8 @@ const withoutUnknownFields = (value: unknown): unknown => {
   return Object.fromEntries(known.map(([name, part]) => [name, withoutUnknownFields(part)]));
 };
 
-// When this fails, this version records another shape. `pnpm --filter @cpg/orders record <version>` writes the file of the
-// next release. The files of releases never change.
+// When this fails, this version records another shape. `pnpm --filter @cpg/orders record <version>` writes the file of
+// the next release. The files of releases never change.
 test('the newest file is what this version records', () => expect(recordStreams()).toEqual(versions.at(-1)![1]));
 
 test('the committed files hold every event type', () => {

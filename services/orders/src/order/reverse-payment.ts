@@ -6,8 +6,9 @@ import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull, settlementBy } from './state.ts';
 
-/** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes its
- *  excess orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
+/** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes
+ *  its excess orphans instead, if they are enough. Never throws, because the payment's own stream already has the
+ *  failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, failureReason, at: now, failedAt } = command;
   const at = now.toISOString();

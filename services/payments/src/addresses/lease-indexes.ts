@@ -107,9 +107,9 @@ const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOption
   };
 };
 
-// The rules of derivation indexes: who may put which index into an order, and when. A reservation is an event on the stream
-// of the account, appended with its expected revision, so an index never belongs to two reservations that are in force.
-// Times are milliseconds of the monotonic clock of one process; processes never compare theirs.
+// The rules of derivation indexes: who may put which index into an order, and when. A reservation is an event on the
+// stream of the account, appended with its expected revision, so an index never belongs to two reservations that are in
+// force. Times are milliseconds of the monotonic clock of one process; processes never compare theirs.
 
 /** How much longer a request that was sent at the end of a lease may take to reach the event store. */
 const MARGIN_MS = ADDRESS_LEASE_MS;
@@ -117,7 +117,8 @@ const MARGIN_MS = ADDRESS_LEASE_MS;
 /** A reservation rests from the moment a process knows of it. Its lease began earlier, so it has ended by then. */
 export const REST_MS = ADDRESS_LEASE_MS + MARGIN_MS;
 
-/** Reservations that are learned of within this time count as one, at the later time: there is no more than one for each. */
+/** Reservations that are learned of within this time count as one, at the later time: there is no more than one for
+ *  each. */
 const SAME_MOMENT_MS = 1_000;
 
 /** When this process knew of a reservation, and of all before it. */

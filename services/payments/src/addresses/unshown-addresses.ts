@@ -39,8 +39,8 @@ export const unshownAddresses = ({ client, db, readAccounts, onSkipped, now, log
         .then((accounts) => keepUnshownAddresses(db, accounts))
         .catch((error: unknown) => log.warn({ err: error }, 'addresses that no order shows are not derived yet'));
     },
-    /** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes must
-     *  not be handed out again. */
+    /** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes
+     *  must not be handed out again. */
     skipUsed: async (found: readonly { readonly account: string; readonly index: number }[]): Promise<void> => {
       const accounts = await readAccounts().catch((error: unknown) => {
         if (isTemporary(error)) throw error;

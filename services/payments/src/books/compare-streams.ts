@@ -22,8 +22,8 @@ interface ClaimingData {
   readonly allocations?: unknown;
 }
 
-/** Both streams of every applied payment have such an event. An event that cannot be read claims nothing: `audit verify`
- *  names it. */
+/** Both streams of every applied payment have such an event. An event that cannot be read claims nothing: `audit
+ *  verify` names it. */
 export const claimsIn = ({ event }: AllStreamResolvedEvent): Claim[] => {
   const { type, streamId } = event!;
   const data = (event!.data ?? {}) as ClaimingData;

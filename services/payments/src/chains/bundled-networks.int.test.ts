@@ -7,8 +7,8 @@ import { TRANSFER_TOPIC } from './evm/block.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { watchedIn } from './reading/watched-addresses.ts';
 
-// Each network of the bundled table, on a node with its chain id and its contracts. What anvil cannot make, a proxy adds
-// to its answers, so that block, receipts and hash fit each other.
+// Each network of the bundled table, on a node with its chain id and its contracts. What anvil cannot make, a proxy
+// adds to its answers, so that block, receipts and hash fit each other.
 
 const PAYEE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const watched = watchedIn(new Set([PAYEE]));

@@ -35,13 +35,15 @@ export interface Block {
   readonly spent?: (output: string) => string | undefined;
   /** Numbers of the nodes that showed these same transfers. */
   readonly nodes: readonly number[];
-  /** The hash of the block proves each transfer and that there is no other one, except for calls inside transactions. */
+  /** The hash of the block proves each transfer and that there is no other one, except for calls inside
+   *  transactions. */
   readonly isProven: boolean;
   /** Whether calls inside transactions that pay coins of the chain were looked for, if there are such calls. */
   readonly isTraced: boolean;
 }
 
-/** Whether a transfer is a call inside a transaction. No hash proves such a call, and only nodes with traces show it. */
+/** Whether a transfer is a call inside a transaction. No hash proves such a call, and only nodes with traces show
+ *  it. */
 export const isInsideCall = ({ id }: Pick<Transfer, 'id'>): boolean => /:native\d+(:|$)/.test(id);
 
 const CORRECTED = ':corrected:';

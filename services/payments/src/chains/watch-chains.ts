@@ -200,8 +200,8 @@ const openWatchedSource = (
   });
 };
 
-/** The nodes that must have shown money before it is confirmed. Without `quorum`, two for amounts from the first tier of
- *  confirmations on, where there are two. */
+/** The nodes that must have shown money before it is confirmed. Without `quorum`, two for amounts from the first tier
+ *  of confirmations on, where there are two. */
 export const quorumOf =
   (
     assets: readonly Asset[],

@@ -40,9 +40,9 @@ export type RegisterPayment = (
 /** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
  *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable.
  *  Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment is recorded,
- *  Kafka also drives the other steps. Money of a failed payment that was deleted with its order becomes a payment of its
- *  own. Throws `not_found` for any other deleted payment, and `payment_conflict` when the same payment is reported with another order,
- *  amount or currency. */
+ *  Kafka also drives the other steps. Money of a failed payment that was deleted with its order becomes a payment of
+ *  its own. Throws `not_found` for any other deleted payment, and `payment_conflict` when the same payment is reported
+ *  with another order, amount or currency. */
 export const registerPayments = ({
   commands,
   notifyOrder,
@@ -118,8 +118,8 @@ export const registerPayments = ({
   };
 };
 
-/** Refusals of payments itself that no repeat of a report changes: the payment is recorded with other money, refunded or
- *  deleted, or its amount cannot be written. */
+/** Refusals of payments itself that no repeat of a report changes: the payment is recorded with other money, refunded
+ *  or deleted, or its amount cannot be written. */
 const FINAL: readonly ErrorCode[] = ['payment_conflict', 'invalid_request', 'not_found'];
 
 /** Whether a report can never be recorded. An answer of orders is never final, because it may come from a fault or a

@@ -5,8 +5,8 @@ import { derivedId, PAYMENT_STREAM_PREFIX, type PaymentRail } from '@cpg/contrac
 export const paymentIdOf = (rail: PaymentRail, providerId: string): string =>
   derivedId('payment', `${rail}\n${providerId}`);
 
-/** The provider id of a payment that takes the place of a deleted one: its money was seen again after its payment failed
- *  and its order was deleted with it. A tombstoned stream takes no events. */
+/** The provider id of a payment that takes the place of a deleted one: its money was seen again after its payment
+ *  failed and its order was deleted with it. A tombstoned stream takes no events. */
 export const providerIdAfterDeletion = (providerId: string): string => `${providerId}${AFTER_DELETION}`;
 
 const AFTER_DELETION = '#after-deletion';

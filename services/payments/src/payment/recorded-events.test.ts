@@ -17,8 +17,8 @@ const viewOf = (events: PaymentEvent[]) =>
     JSON.stringify(paymentView(fold(paymentDecider, paymentDecider.initial, events) as ExistingPayment)),
   ) as unknown;
 
-// When this fails, this version records another shape. `pnpm --filter @cpg/payments record <version>` writes the file of
-// the next release. The files of releases never change.
+// When this fails, this version records another shape. `pnpm --filter @cpg/payments record <version>` writes the file
+// of the next release. The files of releases never change.
 test('the newest file is what this version records', () => expect(recordStreams()).toEqual(versions.at(-1)![1]));
 
 test('the committed files hold every event type', () => {

@@ -24,8 +24,8 @@ export interface Rail {
 }
 
 export interface StockSources {
-  /** Addresses that no order has yet. Nobody else gets them before their lease ends, or once an order has them. Null for
-   *  a network that is not configured. */
+  /** Addresses that no order has yet. Nobody else gets them before their lease ends, or once an order has them. Null
+   *  for a network that is not configured. */
   readonly leaseAddresses: (network: string, count: number) => Promise<LeasedAddress[] | null>;
   /** `count` references of each provider. Null if a provider has to register each order. */
   readonly leaseReferences: (count: number) => Record<string, LeasedReference[]> | null;

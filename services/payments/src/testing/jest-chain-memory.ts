@@ -20,7 +20,8 @@ export const memoryChainStore = (windowBlocks: number) => {
       transfers.set(transfer.id, { ...transfer, required, reported, pending, failure });
     }
   };
-  /** Sum of the transfers to the same address and asset, without other ones that failed or that readings do not show. */
+  /** Sum of the transfers to the same address and asset, without other ones that failed or that readings do not
+   *  show. */
   const unitsWith = ({ id, address, asset }: SeenTransfer): bigint =>
     all()
       .filter((other) => other.address === address && other.asset === asset)

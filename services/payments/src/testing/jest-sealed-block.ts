@@ -24,8 +24,8 @@ const HEADER =
 const QUANTITIES = 'difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas'.split(' ');
 const BLOOM_BYTES = 256;
 
-/** Makes the answers about a block fit each other after a change: hashes and places of transactions, places of logs, sums
- *  of gas, bloom filters, roots and the hash. `unrooted` are transactions that nodes add to those of the block. */
+/** Makes the answers about a block fit each other after a change: hashes and places of transactions, places of logs,
+ *  sums of gas, bloom filters, roots and the hash. `unrooted` are transactions that nodes add to those of the block. */
 export const sealed = async (
   { block: changed, receipts }: NodeAnswers,
   unrooted: (transaction: Fields) => boolean = () => false,
@@ -83,8 +83,8 @@ const number = (text: string): Uint8Array => {
 
 const valueOf = (name: string, value: string): Uint8Array => (QUANTITIES.includes(name) ? number(value) : bytes(value));
 
-/** Null for a type that has no public form here. Sources: EIP-155, EIP-1559; OP Stack specification, "Deposits"; Arbitrum
- *  Nitro, "Internal transactions". */
+/** Null for a type that has no public form here. Sources: EIP-155, EIP-1559; OP Stack specification, "Deposits";
+ *  Arbitrum Nitro, "Internal transactions". */
 const encodedTransaction = (transaction: Fields): Uint8Array | null => {
   const { to, type, ...rest } = transaction as Readonly<Record<string, string>>;
   const numbers = (...names: readonly string[]) => names.map((name) => number(rest[name] ?? '0x0'));

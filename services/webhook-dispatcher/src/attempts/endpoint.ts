@@ -37,8 +37,8 @@ export interface EndpointReport {
   readonly openForMs: number;
 }
 
-/** The health of one webhook's endpoint, and how much load it gets. Times are milliseconds of the monotonic clock. Attempts are compared by
- *  identity. */
+/** The health of one webhook's endpoint, and how much load it gets. Times are milliseconds of the monotonic clock.
+ *  Attempts are compared by identity. */
 export const createEndpoint = (limits: EndpointLimits) => {
   const breaker = createCircuitBreaker(limits);
   const concurrency = createConcurrencyLimit(limits.concurrency);

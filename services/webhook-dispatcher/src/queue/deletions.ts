@@ -4,9 +4,9 @@ import { partitionOf } from './partitions.ts';
 import { lockedQueue } from './queue-table.ts';
 
 /** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
- *  them. An unfinished replay of the webhook queues those in its range again. `withTests` includes test deliveries, which
- *  a disabled webhook still receives. Does nothing if the database has the webhook enabled: the caller's view of it was
- *  outdated. Returns how many deliveries failed. */
+ *  them. An unfinished replay of the webhook queues those in its range again. `withTests` includes test deliveries,
+ *  which a disabled webhook still receives. Does nothing if the database has the webhook enabled: the caller's view of
+ *  it was outdated. Returns how many deliveries failed. */
 export const failDeliveriesOfWebhook = (
   pool: Pool,
   { webhookId, withTests, limit, now }: { webhookId: string; withTests: boolean; limit: number; now: Date },

@@ -27,11 +27,9 @@ export interface DispatcherOptions {
 }
 
 /** Makes the attempts of the deliveries that this instance has leased: within each endpoint's concurrency limit and a
- *  fair part of all slots, and first attempts of one order and webhook one after another.
- *
- *  An attempt keeps its slot until its result is durable: so a crash repeats at most `capacity.attempts` attempts, and a
- *  slow database slows attempts down instead of filling memory. Slow attempts give their slot back, since they only
- *  wait. */
+ *  fair part of all slots, and first attempts of one order and webhook one after another.  An attempt keeps its slot
+ *  until its result is durable: so a crash repeats at most `capacity.attempts` attempts, and a slow database slows
+ *  attempts down instead of filling memory. Slow attempts give their slot back, since they only wait. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nowMs: () => number;
@@ -173,7 +171,8 @@ export class Dispatcher {
     return started;
   }
 
-  /** Starts the next attempt of a queue. Returns false, and requeues what waits, if nothing may be sent to the webhook. */
+  /** Starts the next attempt of a queue. Returns false, and requeues what waits, if nothing may be sent to the
+   *  webhook. */
   #startNext(queue: EndpointQueue): boolean {
     const webhook = this.#options.webhooks.get(queue.webhookId);
     const isDisabled = webhook?.isEnabled === false && !queue.ready[0]!.isTest;
@@ -189,8 +188,8 @@ export class Dispatcher {
     return true;
   }
 
-  /** Whether the secrets of a webhook can be decrypted. If not, no attempt is spent: it is no fault of the endpoint. The
-   *  circuit breaker spaces out the next tries. */
+  /** Whether the secrets of a webhook can be decrypted. If not, no attempt is spent: it is no fault of the endpoint.
+   *  The circuit breaker spaces out the next tries. */
   #canSign(webhook: Webhook, { endpoint, ready }: EndpointQueue): boolean {
     try {
       webhook.keys(this.#options.now());

@@ -67,8 +67,8 @@ export class EndpointQueue {
   }
 }
 
-/** The deliveries that this instance has leased, in memory, and how many more fit. The database has them too, so a crash
- *  loses none. */
+/** The deliveries that this instance has leased, in memory, and how many more fit. The database has them too, so a
+ *  crash loses none. */
 export class LeasedDeliveries {
   readonly #limits: EndpointLimits;
   readonly #capacity: Capacity;
@@ -156,9 +156,9 @@ export class LeasedDeliveries {
     return room * 2 >= this.queueOf(webhookId).endpoint.bufferSize(nowMs) ? room : 0;
   }
 
-  /** Returns a function that decides for new deliveries, one after another, whether they fit. Once it refuses a webhook,
-   *  it refuses all later deliveries of it: a later event of an order must not be leased here when an earlier one is
-   *  not. */
+  /** Returns a function that decides for new deliveries, one after another, whether they fit. Once it refuses a
+   *  webhook, it refuses all later deliveries of it: a later event of an order must not be leased here when an earlier
+   *  one is not. */
   admission(nowMs: number): (webhookId: string, bytes: number) => boolean {
     const admitted = new Map<string, number>();
     let total = 0;

@@ -48,12 +48,11 @@ const UNDEFINED_TABLE = '42P01';
 // Names the partition: the planner has no statistics of a new one, and would misjudge a condition on the day.
 // A delivery is found by either of its indexes: without its id, one of them reads the webhook's deliveries of the day.
 // `failing` counts only attempts that are recorded now, so a repeat counts nothing twice. A success resets its row.
-// The locks follow ADR 32. `locked` takes all those of the queue, by position, before the first row of it is changed; the
-// counts make each step wait for the one before, because PostgreSQL runs steps in any order otherwise.
-// `is not distinct from` has no index: the one on `leased_by` would read everything that the instance has leased.
-// A position alone is not enough: after a crash of PostgreSQL, another delivery can have that of a lost one.
-// A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
-// one.
+// The locks follow ADR 32. `locked` takes all those of the queue, by position, before the first row of it is changed;
+// the counts make each step wait for the one before, because PostgreSQL runs steps in any order otherwise. `is not
+// distinct from` has no index: the one on `leased_by` would read everything that the instance has leased. A position
+// alone is not enough: after a crash of PostgreSQL, another delivery can have that of a lost one. A late result of an
+// instance whose lease expired changes neither a row leased to another instance nor a delivered one.
 const recordInto = (day: string): string => `
   with result as (
     select * from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[], $10::timestamptz[],

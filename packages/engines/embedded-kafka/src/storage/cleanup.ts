@@ -30,8 +30,8 @@ export interface Cleanup {
   readonly stop: () => Promise<void>;
 }
 
-/** Applies retention repeatedly, with a pause of `cleanupIntervalMs` after each run. Also deletes the rows that no reader
- *  can see any more and frees their space: in each run, and soon after the start or a request. */
+/** Applies retention repeatedly, with a pause of `cleanupIntervalMs` after each run. Also deletes the rows that no
+ *  reader can see any more and frees their space: in each run, and soon after the start or a request. */
 export const startCleanup = (options: CleanupOptions): Cleanup => {
   const { log, settings } = options;
   const stopped = new AbortController();

@@ -5,8 +5,8 @@ export class UnsupportedSchemaVersion extends Error {
   override readonly name = 'UnsupportedSchemaVersion';
 }
 
-/** Version of the tables below. Tables of another version are refused, never converted: versions before 0.2.0 made up to
- *  version 4. */
+/** Version of the tables below. Tables of another version are refused, never converted: versions before 0.2.0 made up
+ *  to version 4. */
 const SCHEMA_VERSION = 5;
 
 // `position` counts the bytes of the partition up to the end of the batch. `max_timestamp` is the largest timestamp so

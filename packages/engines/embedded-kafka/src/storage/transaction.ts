@@ -75,8 +75,8 @@ export const isSameOngoing = (one: Transaction, other: Transaction | undefined):
   other.epoch === one.epoch &&
   other.startedAt === one.startedAt;
 
-/** Returns a function for the ongoing transactions that are past their timeout. A timeout counts from the first call that
- *  sees the transaction, by the monotonic clock: `startedAt` may be from a clock that was set since. */
+/** Returns a function for the ongoing transactions that are past their timeout. A timeout counts from the first call
+ *  that sees the transaction, by the monotonic clock: `startedAt` may be from a clock that was set since. */
 export const transactionTimeouts = () => {
   let seen = new Map<string, { readonly transaction: Transaction; readonly sinceMs: number }>();
   return (transactions: Iterable<Transaction>, nowMs: number): Transaction[] => {

@@ -110,7 +110,8 @@ const startGenerator = () => {
 const isAccepted = ({ status }: Answer): boolean => status === 201;
 const isRefused = ({ status }: Answer): boolean => status === 503 || status === 429;
 const accepted = ({ answers }: LoadResult): number[] => answers.filter(isAccepted).map(({ tookMs }) => tookMs);
-/** Orders per second until the last answer: what is accepted after the end of a load counts with the time that it took. */
+/** Orders per second until the last answer: what is accepted after the end of a load counts with the time that it
+ *  took. */
 const perSecond = (result: LoadResult): number => (accepted(result).length * 1_000) / result.elapsedMs;
 
 const row = (measure: string, measured: string, goal?: Row['goal']): Row => ({ measure, measured, goal });

@@ -239,7 +239,8 @@ const skipLog = async (db: pg.Client, table: string): Promise<void> => {
   for (const { name } of rows) await db.query(`alter table ${name} set unlogged`);
 };
 
-/** Returns the statements that make them again. Indexes on what services look for all the time stay: no row is in them. */
+/** Returns the statements that make them again. Indexes on what services look for all the time stay: no row is in
+ *  them. */
 const dropIndexes = async (db: pg.Client, table: string): Promise<string[]> => {
   const { rows } = await db.query<{ drop: string; create: string }>(
     `select case when con.oid is null then 'drop index ' || idx.indexrelid::regclass

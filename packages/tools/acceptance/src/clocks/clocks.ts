@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reportSkipped } from '@cpg/local-chain';
 
-/** A process of a stack with a clock of its own, by the folder of its package. PostgreSQL shares that of the launcher. */
+/** A process of a stack with a clock of its own, by the folder of its package. PostgreSQL shares that of the
+ *  launcher. */
 const FILES = {
   gateway: 'gateway',
   orders: 'orders',

@@ -37,8 +37,8 @@ const recordedPayables = async (client: EventStoreDBClient): Promise<Map<string,
   return orders;
 };
 
-/** Reports money at an address to payments of a sandbox, as its gateway does for simulated payments. Null when there is no answer to rely on:
- *  then a watcher reports it again. */
+/** Reports money at an address to payments of a sandbox, as its gateway does for simulated payments. Null when there is
+ *  no answer to rely on: then a watcher reports it again. */
 const reportDeposit = async (
   { environment }: StackFiles,
   deposit: {

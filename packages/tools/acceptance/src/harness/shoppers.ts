@@ -15,7 +15,8 @@ export interface Shoppers<T> {
   readonly visits: readonly T[];
   /** Whether a visit failed. Then all shoppers stop. */
   readonly failed: () => boolean;
-  /** Starts no new visits. Resolves with all visits once those in progress are done; throws the error of a failed one. */
+  /** Starts no new visits. Resolves with all visits once those in progress are done; throws the error of a failed
+   *  one. */
   readonly stop: () => Promise<readonly T[]>;
 }
 

@@ -193,7 +193,8 @@ const roleVariables = (portOffset: number): Record<string, string> =>
 const databaseAs = (user: string, password: string, portOffset: number) =>
   `postgres://${user}:${password}@127.0.0.1:${STANDARD_PORTS.postgres + portOffset}/app`;
 
-/** Does what an operator does once: creates the roles, and runs "admin migrate". The services of the stack wait for it. */
+/** Does what an operator does once: creates the roles, and runs "admin migrate". The services of the stack wait for
+ *  it. */
 const prepareDatabase = async (dataDir: string, portOffset: number, signal: AbortSignal): Promise<void> => {
   const ownerUrl = () => {
     const { POSTGRES_PASSWORD } = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as {

@@ -75,8 +75,8 @@ export const listDeliveries = async (
   return mapPage(pageOf(query, Number(rows[0]!.total), found, placeOf), resourceOf);
 };
 
-/** A delivery with a page of its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
- *  internal addresses, except the one in the URL of the webhook. */
+/** A delivery with a page of its attempts, and with its payload until the dispatcher deletes that. Errors of attempts
+ *  show no internal addresses, except the one in the URL of the webhook. */
 export const deliveryById = async (
   db: Queryable,
   { id: webhookId, url }: Pick<Webhook, 'id' | 'url'>,

@@ -123,7 +123,8 @@ interface Parts {
   readonly rows: (range: string) => string;
 }
 
-/** Selects a page, one row of the next page, and the total, in one snapshot. An empty page has one row, with the total. */
+/** Selects a page, one row of the next page, and the total, in one snapshot. An empty page has one row, with the
+ *  total. */
 const pageStatement = (selection: Selection, after?: Place): Statement => {
   const { table, columns, owner, only = 'true', filters, list, counts } = selection;
   const values: unknown[] = [];

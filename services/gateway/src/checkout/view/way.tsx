@@ -50,7 +50,8 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
   );
 };
 
-/** Some wallets read the amount from a QR code; others read the first address of it, which is the contract of a token. */
+/** Some wallets read the amount from a QR code; others read the first address of it, which is the contract of a
+ *  token. */
 const Codes = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
   const { texts, format, checkout } = view;
   const amount = format.amount(way.amount, checkout.currency);

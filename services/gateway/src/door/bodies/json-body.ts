@@ -86,7 +86,8 @@ const significand = (number: string): string => {
 
 type MarkedNumber = [path: string, number: string];
 
-/** Adds path and number of the first marked strings to `found`. Paths end where nesting gets too deep to be accepted. */
+/** Adds path and number of the first marked strings to `found`. Paths end where nesting gets too deep to be
+ *  accepted. */
 const findMarked = (value: unknown, mark: string, path: readonly string[], found: MarkedNumber[]): void => {
   // Each path can be as long as the body.
   if (found.length >= MAX_FAULT_DETAILS) return;

@@ -24,7 +24,8 @@ const MAX_LISTS = 5;
 /** Limits the concurrent reads of each merchant; further reads wait. A read counts from its query until the query has
  *  ended and the client has received the response: a client that disconnects early must not start more queries, a page
  *  can have 25 MB, and a client that requests many pages, or does not read them, must not exhaust the memory that all
- *  merchants share. Limits also the lists of all merchants whose queries run. Register it after authentication and before the routes. */
+ *  merchants share. Limits also the lists of all merchants whose queries run. Register it after authentication and
+ *  before the routes. */
 export const limitConcurrentReads = (
   app: FastifyInstance,
   { maxPerMerchant = MAX_PER_MERCHANT, maxLists = MAX_LISTS }: ConcurrentReadOptions = {},

@@ -33,7 +33,8 @@ export const coinsAt = async (
   return balances;
 };
 
-/** The tokens of an address after a block; null if the node has no state of it any more, or the contract does not say. */
+/** The tokens of an address after a block; null if the node has no state of it any more, or the contract does not
+ *  say. */
 const tokensAt = async (
   node: RpcNode,
   blockHash: string,
@@ -61,9 +62,9 @@ interface Arrivals {
   readonly isProven: boolean;
 }
 
-/** Reduces the transfers of a block to the units that arrived: some tokens keep a part of each transfer as a fee and log
- *  the whole. Balances of the payee say so, if all nodes agree that have the state of the block. Without state, what the
- *  logs say counts. */
+/** Reduces the transfers of a block to the units that arrived: some tokens keep a part of each transfer as a fee and
+ *  log the whole. Balances of the payee say so, if all nodes agree that have the state of the block. Without state,
+ *  what the logs say counts. */
 export const arrivalsReader = (nodes: Nodes, assets: readonly Asset[]): ((body: Body) => Promise<Arrivals>) => {
   const contractOf = new Map(assets.map(({ id, contract }) => [id, contract]));
   const withFees = new Set<string>();

@@ -39,8 +39,8 @@ export interface BodyReaderOptions {
   readonly assetByContract: AssetByContract;
 }
 
-/** Reads the transactions and logs of a block from a node, and proves them by the hash of the block. Resolves to null if
- *  the node does not know the block. */
+/** Reads the transactions and logs of a block from a node, and proves them by the hash of the block. Resolves to null
+ *  if the node does not know the block. */
 export const bodyReader = ({ abilities, proofs, assetByContract }: BodyReaderOptions) => {
   const tokens = [...assetByContract.keys()].filter((contract) => contract !== undefined);
   const hasNativeAsset = assetByContract.has(undefined);
@@ -91,7 +91,8 @@ export const bodyReader = ({ abilities, proofs, assetByContract }: BodyReaderOpt
   };
 };
 
-/** A node that shows a block and not what happened in it is several nodes behind one address, of which one is behind. */
+/** A node that shows a block and not what happened in it is several nodes behind one address, of which one is
+ *  behind. */
 const required = <T>(found: T | null, { number }: RpcNode, { header: { hash } }: FetchedBlock): T => {
   if (found !== null) return found;
   throw new ChainNodeError('refused', `node ${number} shows block ${hash}, but not its receipts`);

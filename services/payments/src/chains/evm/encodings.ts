@@ -135,7 +135,8 @@ export const encodedTransaction = (fields: Fields): Uint8Array | null => {
 /** Receipts of these types have other parts than the standard ones, or none that is known. */
 export const hasKnownForm = (receipt: Receipt): boolean => typeOf(receipt) in TRANSACTIONS;
 
-/** A receipt as the root of its block contains it. Other types than the known ones have the standard form, as a guess. */
+/** A receipt as the root of its block contains it. Other types than the known ones have the standard form, as a
+ *  guess. */
 export const encodedReceipt = (receipt: Receipt): Uint8Array => {
   const fields = { ...receipt };
   const type = typeOf(fields);

@@ -65,7 +65,8 @@ const SENT = 1_000_000_000n;
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const keyIn = (slot: bigint): string => `0x${hex.encode(keccak_256(hex.decode(PAYER.padStart(64, '0') + word(slot))))}`;
 
-// Where contracts keep balances: one of the first slots, or that of OpenZeppelin 5 (ERC-7201, "openzeppelin.storage.ERC20").
+// Where contracts keep balances: one of the first slots, or that of OpenZeppelin 5 (ERC-7201,
+// "openzeppelin.storage.ERC20").
 const BALANCE_KEYS = [
   ...Array.from({ length: 256 }, (_, slot) => keyIn(BigInt(slot))),
   keyIn(0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00n),

@@ -50,8 +50,8 @@ const ASSIGNED = `
     union all select address, network, account, index from payments.deposit_addresses) as shown
   group by address`;
 
-/** Addresses that orders were assigned, with what the chain shows that they received. Addresses without money are listed
- *  with `all`. The sums do not know what was spent since. */
+/** Addresses that orders were assigned, with what the chain shows that they received. Addresses without money are
+ *  listed with `all`. The sums do not know what was spent since. */
 export const balances = async (
   db: Queryable,
   assets: readonly Asset[],

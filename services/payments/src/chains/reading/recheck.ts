@@ -55,8 +55,8 @@ const wasIn = ({ block, lostHash }: SeenTransfer, { hash }: BlockRef): boolean =
 
 /** A wrong answer of nodes, found once readings agree. */
 export interface Finding {
-  /** `missed`: nodes left the transfer out. `misread`: nodes showed a transfer that the block does not contain, or another
-   *  amount of it. */
+  /** `missed`: nodes left the transfer out. `misread`: nodes showed a transfer that the block does not contain, or
+   *  another amount of it. */
   readonly kind: 'missed' | 'misread';
   readonly transfer: SeenTransfer;
   readonly nodes: readonly number[];

@@ -85,8 +85,8 @@ export const secondReading = (options: SecondReadingOptions) => {
         if (!(await tried(() => follow(reading, height), { height }))) return;
       }
     },
-    /** Reads blocks again whose transfers are deep enough and not settled. Resolves to whether it read one, and to how many
-     *  transfers earlier calls left unsettled. */
+    /** Reads blocks again whose transfers are deep enough and not settled. Resolves to whether it read one, and to how
+     *  many transfers earlier calls left unsettled. */
     settle: async (reading: Reading): Promise<{ readonly hasRead: boolean; readonly unsettled: Unsettled }> => {
       const byBlock = unsettledBlocks(await store.open(), reading, quorum);
       pauses.keep(byBlock);
@@ -244,8 +244,8 @@ const coinExplainer = (options: SecondReadingOptions, nowMs: () => number) => {
   };
 };
 
-/** Coins that no transfer of a block explains, at the addresses of recent orders. Only the growth of balances shows what
- *  contracts paid where no node has traces. */
+/** Coins that no transfer of a block explains, at the addresses of recent orders. Only the growth of balances shows
+ *  what contracts paid where no node has traces. */
 const unexplainedCoins = async (
   { source, store, coin, openAddresses }: SecondReadingOptions,
   { ref, parent }: Block,

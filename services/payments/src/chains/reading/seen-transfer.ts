@@ -15,7 +15,8 @@ export interface Report {
 export interface Seen {
   /** Whether the last reading showed it. */
   readonly isShown: boolean;
-  /** How many readings in a row said the same as the last one. A proven reading counts twice, unless it is the first. */
+  /** How many readings in a row said the same as the last one. A proven reading counts twice, unless it is the
+   *  first. */
   readonly readings: number;
   /** Numbers of the nodes that showed it, and of those that did not. */
   readonly shownBy: readonly number[];
@@ -75,7 +76,8 @@ const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: nu
 
 const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
 
-/** The time at which a block can have been seen first: now, or more if its own time proves that this clock is behind. */
+/** The time at which a block can have been seen first: now, or more if its own time proves that this clock is
+ *  behind. */
 const seenFirst = ({ asset }: Transfer, time: Date, now: Date): Date => {
   const proven = time.getTime() - BLOCK_LEAD_MS[asset.split(':')[0]!]!;
   return now.getTime() >= proven ? now : new Date(proven);

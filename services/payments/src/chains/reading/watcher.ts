@@ -210,8 +210,8 @@ const MESSAGES = {
 const reasonOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;
 
-/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up no
- *  other one. Resolves to the number of transfers whose report fails. */
+/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up
+ *  no other one. Resolves to the number of transfers whose report fails. */
 export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<number>;
 
 export interface ReadSoFar {

@@ -32,7 +32,8 @@ const ANSWER_HOLDS_MS = 2 * 60_000;
 const MAX_ANSWERED = 10_000;
 
 /** The last question before an order ends: a callback may have got lost, also while everything stood still. A slow
- *  provider goes on answering after the caller has stopped waiting; the next call for the reference finds the answer. */
+ *  provider goes on answering after the caller has stopped waiting; the next call for the reference finds the
+ *  answer. */
 export const lastQueries = ({
   providers,
   query,

@@ -30,7 +30,8 @@ export interface Attempt {
   readonly onStep: (step: Step) => void;
   /** Loads the page anew. Rejects with a WalletProblem unless it still asks for the transfer. */
   readonly check: () => Promise<void>;
-  /** Called right before the wallet is asked to send. Throws a WalletProblem unless the page still asks for the transfer. */
+  /** Called right before the wallet is asked to send. Throws a WalletProblem unless the page still asks for the
+   *  transfer. */
   readonly onSend: () => void;
 }
 
