@@ -41,7 +41,7 @@ const startStore = () => {
     }
     const order = { orderId } as ExistingOrder;
     const idempotency = idempotencyOf(requestHash, at);
-    creates.set(orderId, { ...idempotency, isDeleted: false, merchantId: MERCHANT, requestId, order });
+    creates.set(orderId, { ...idempotency, isDeleted: false, merchantId: MERCHANT, created: { order, requestId } });
     return order;
   };
   return {
@@ -104,7 +104,7 @@ test('a key stands for one order for 24 hours, whatever is lost, repeated, delet
         else if (next.type === 'delete') {
           if (!use) continue;
           use.deleted = true;
-          const { order: _, ...earlier } = store.creates.get(use.orderId)!;
+          const { created: _, ...earlier } = store.creates.get(use.orderId)!;
           store.creates.set(use.orderId, { ...earlier, isDeleted: true });
         } else if (next.type === 'concurrent') {
           const answers = await Promise.all(next.hashes.map((requestHash) => codeOf(send(requestHash))));

@@ -78,8 +78,7 @@ describe('a create', () => {
     ...used,
     isDeleted: false,
     merchantId,
-    requestId: 'req_1',
-    order,
+    created: { order, requestId: 'req_1' },
     ...changes,
   });
   /** Creates an order when some ids are in use. `asked` are the ids that were created and looked up. */
@@ -111,7 +110,10 @@ describe('a create', () => {
     expect(await create({})).toEqual({ order, isRepeat: false, asked: [`create ${FIRST}`] }));
   test('that another request sent before is a repeat', async () => {
     expect(await create({ [FIRST]: earlierOf() })).toMatchObject({ order, isRepeat: false });
-    expect(await create({ [FIRST]: earlierOf({ requestId: 'req_0' }) })).toMatchObject({ order, isRepeat: true });
+    expect(await create({ [FIRST]: earlierOf({ created: { order, requestId: 'req_0' } }) })).toMatchObject({
+      order,
+      isRepeat: true,
+    });
   });
   test('with a key that ended makes the next order of the key, and no other', async () => {
     const ended = { [FIRST]: earlierOf() };

@@ -37,10 +37,8 @@ export interface EarlierUse extends Partial<Idempotency> {
 export interface EarlierCreate extends EarlierUse {
   /** Null when nothing says it: the deletion record of the order is missing. */
   readonly merchantId: string | null;
-  /** The request that created the order. */
-  readonly requestId?: string;
-  /** The order right after its first event; absent once it is deleted. */
-  readonly order?: ExistingOrder;
+  /** The order right after its first event, and the request that created it; absent once the stream is deleted. */
+  readonly created?: { readonly order: ExistingOrder; readonly requestId: string };
 }
 
 export interface CreateOnceOptions {
@@ -64,7 +62,7 @@ export const createOnce = async (
     if (created) return { order: created, isRepeat: false };
     if (earlier.merchantId !== null && earlier.merchantId !== merchantId) throw notFound();
     if (decideRepeat(earlier, { requestHash, at: endsBy() }) === 'repeat')
-      return { order: earlier.order!, isRepeat: earlier.requestId !== requestId };
+      return { order: earlier.created!.order, isRepeat: earlier.created!.requestId !== requestId };
   }
 };
 
@@ -151,8 +149,7 @@ export const earlierCreates =
       ...metadata.idempotency,
       isDeleted: last.event.type === 'OrderDeleted',
       merchantId: order.merchantId,
-      requestId: metadata.requestId,
-      order,
+      created: { order, requestId: metadata.requestId },
     };
   };
 

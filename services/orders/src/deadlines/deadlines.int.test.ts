@@ -30,18 +30,22 @@ const insert = (id: string, row: { status?: string; dueAt: Date; claimedUntil?: 
     [id, row.status ?? 'awaiting_payment', at(-DAY_MS), row.dueAt, row.claimedUntil],
   );
 
-/** Runs the deadlines until they run `last`, and resolves to the ids of what they ran. */
-const runUntil = async (last: string, endsBy = () => NOW): Promise<string[]> => {
+/** Runs the deadlines until they ran `last`, and resolves to the ids of what they ran. */
+const runUntil = async (
+  last: string | string[],
+  { endsBy = () => NOW, whileRunning = async () => {} } = {},
+): Promise<string[]> => {
   const ran: string[] = [];
   const handler = { load: async (id: string) => ({ state: { orderId: id } as unknown as Order }) } as OrderHandler;
   const runDue: RunDue = async (order) => {
+    await whileRunning();
     ran.push(order.orderId);
     await pool.query('update orders.orders set due_at = null where id = $1', [order.orderId]);
     return order;
   };
   const watching = watchDeadlines({ readModel: pool, handler, runDue, now: () => NOW, endsBy, log, everyMs: 5 });
   try {
-    await until(async () => ran.includes(last));
+    await until(async () => [last].flat().every((id) => ran.includes(id)));
   } finally {
     await watching.stop();
   }
@@ -51,9 +55,25 @@ const runUntil = async (last: string, endsBy = () => NOW): Promise<string[]> => 
 test('while the clock is not trusted no order ends, and orders still get their instructions', async () => {
   await insert('ord_due', { dueAt: at(-1) });
   await insert('ord_without_instructions', { status: 'initialized', dueAt: at(-1) });
-  const paused = await runUntil('ord_without_instructions', () => new Date(0));
+  const paused = await runUntil('ord_without_instructions', { endsBy: () => new Date(0) });
   expect(paused).toEqual(['ord_without_instructions']);
   expect(await runUntil('ord_due')).toEqual(['ord_due']);
+});
+
+test('eight orders run at once at most, so that a batch leaves connections to others', async () => {
+  const ids = Array.from({ length: 20 }, (_, n) => `ord_${String(n).padStart(2, '0')}`);
+  await Promise.all(ids.map((id) => insert(id, { dueAt: at(-1) })));
+  let running = 0;
+  let most = 0;
+  const ran = await runUntil(ids, {
+    whileRunning: async () => {
+      most = Math.max(most, (running += 1));
+      await pool.query('select 1');
+      running -= 1;
+    },
+  });
+  expect(ran).toEqual(ids);
+  expect(most).toBe(8);
 });
 
 test('a claim that a clock 40 days ahead made holds nothing up', async () => {
@@ -84,7 +104,7 @@ test('orders end by the time that is trusted, and get instructions by any', asyn
   await insert('a_due', { dueAt: at(-1_000) });
   await insert('b_due_later', { dueAt: at(-999) });
   await insert('c_without_instructions', { status: 'initialized', dueAt: at(-999) });
-  await runUntil('a_due', () => at(-1_000));
+  await runUntil('a_due', { endsBy: () => at(-1_000) });
   expect(await claimed()).toEqual(['a_due', 'c_without_instructions']);
 });
 

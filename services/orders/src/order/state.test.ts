@@ -39,3 +39,9 @@ test('only an order with instructions can wait for payments', () => {
   const unknown: ExistingOrder = { ...initialized, status: 'paid' };
   expect([impossible, unknown]).toHaveLength(2);
 });
+
+test('a payment keeps the time at which its rail confirmed it, whenever the order heard of it', () => {
+  const confirmedAt = '2026-01-31T11:58:00.000Z';
+  const heard = offer(1, 10_000_000n, { confirmedAt, reinstatedAt: '2026-01-31T11:59:00.000Z' });
+  expect(existing(after(create, heard)).payments).toMatchObject([{ confirmedAt }]);
+});

@@ -6,7 +6,8 @@ import { orderView } from './view.ts';
 const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
 const [ETHEREUM, SEPOLIA] = ['eip155:1', 'eip155:11155111'];
 
-const seconds = (n: number) => new Date(NOON.getTime() + n * 1_000);
+const seconds = (n: number) => milliseconds(n * 1_000);
+const milliseconds = (n: number) => new Date(NOON.getTime() + n);
 const bitcoinDeposit = { ...deposit('bitcoin'), chainId: BITCOIN };
 const create = (changes: Parameters<typeof createOrder>[0] = {}) =>
   createOrder({ instructions: [deposit('ethereum'), bitcoinDeposit], ...changes });
@@ -46,7 +47,7 @@ describe('money from before the addresses of the order', () => {
     ['Bitcoin', BITCOIN, 2 * 3_600],
   ])('is an orphan on %s, beyond the margin for clocks', (_, chain, margin) => {
     given(...past(create()))
-      .when(onChain(chain, { time: seconds(-margin - 1) }))
+      .when(onChain(chain, { time: milliseconds(-margin * 1_000 - 1) }))
       .thenLike(
         { type: 'OrderPaymentReceived' },
         { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'before_order' } },

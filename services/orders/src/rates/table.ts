@@ -10,10 +10,10 @@ const Price = z
   .regex(/^\d+(\.\d+)?$/)
   .refine((text) => parseDecimal(text).units > 0n, { error: 'must be more than zero' });
 
+// Other fields, such as a note for readers, are allowed.
 const RateTable = z.object({
   source: z.string().min(1),
   dated: z.iso.date(),
-  note: z.string().optional(),
   usd: z.partialRecord(z.union([ItemCurrency, PaymentCurrency]), Price),
 });
 export type RateTable = z.infer<typeof RateTable>;
