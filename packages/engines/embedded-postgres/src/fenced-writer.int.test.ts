@@ -20,6 +20,7 @@ beforeEach(async () => {
   lines = [];
   loads = [];
   await inDatabase('create table entry (id int generated always as identity, name text)');
+  await inDatabase('create table gate ()');
 });
 afterEach(async () => {
   for (const writer of writers.splice(0)) await writer.stop();
@@ -71,6 +72,15 @@ const startWriter = async (options: Partial<FencedWriterOptions> = {}): Promise<
 const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
+
+/** Ends once a session waits for the lock of the table. */
+const UNTIL_GATE_IS_AWAITED = `
+  do $$ begin
+    loop
+      exit when exists (select from pg_locks where relation = 'gate'::regclass and not granted);
+      perform pg_sleep(0.005);
+    end loop;
+  end $$`;
 
 const endSessions = () =>
   inDatabase(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -142,13 +152,16 @@ describe('a lost session', () => {
 
   test('is replaced only after its last task has ended', async () => {
     const writer = await startWriter();
+    let otherLoads = 0;
+    const other = await startWriter({ lockKey: LOCK_KEY + 1, load: async () => void otherLoads++ });
     let finish = () => {};
     const blocked = new Promise<void>((resolve) => (finish = resolve));
     const task = writer.run(async () => blocked);
     await endSessions();
     await until(() => !writer.isOpen);
     await expect(writer.run(insert('refused'))).rejects.toThrow(WriterUnavailable);
-    await inDatabase('select pg_sleep(0.2)');
+    // The other writer lost its session at the same time, and has no task.
+    await until(() => otherLoads === 2 && other.isOpen);
     expect(loads).toHaveLength(1);
     finish();
     await task;
@@ -158,13 +171,25 @@ describe('a lost session', () => {
 
   test('keeps the lock while the server still executes its statement', async () => {
     const writer = await startWriter();
+    const gate = new pg.Client({ connectionString: database.url });
+    await gate.connect();
+    await gate.query('begin; lock table gate');
+    let cutNow = () => {};
+    const isExecuting = new Promise<void>((resolve) => (cutNow = resolve));
     const cut = writer.run(async (db) => {
-      const statement = db.query(`insert into entry (name) select 'late' from pg_sleep(0.5)`);
-      await inDatabase('select pg_sleep(0.1)');
+      const statement = db.query(`insert into entry (name) select 'late' from (select count(*) from gate) as passed`);
+      await isExecuting;
       (db as unknown as { connection: pg.Connection }).connection.stream.destroy();
       await statement;
     });
-    await expect(cut).rejects.toThrow(WriterUnavailable);
+    const lost = expect(cut).rejects.toThrow(WriterUnavailable);
+    await inDatabase(UNTIL_GATE_IS_AWAITED);
+    cutNow();
+    await lost;
+    await until(() => lines.some((line) => line.includes('another server writes to this database')));
+    expect(loads).toEqual([[]]);
+    await gate.query('commit');
+    await gate.end();
     await until(() => writer.isOpen);
     expect(loads).toEqual([[], ['late']]);
   });

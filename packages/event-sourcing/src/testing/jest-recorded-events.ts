@@ -1,0 +1,1 @@
+import { eventHash, genesisHash } from '../hash-chain.ts';
