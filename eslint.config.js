@@ -48,7 +48,7 @@ export default tseslint.config(
     files: [
       'packages/platform/src/clock/own-clocks.ts',
       // Published without dependencies.
-      'packages/webhook-verifier/src/verify.ts',
+      'packages/sdk/src/webhooks/verify.ts',
       // The monotonic clock of a browser stands still while its device sleeps.
       'services/gateway/src/checkout/browser/**',
       '**/*.test.ts',

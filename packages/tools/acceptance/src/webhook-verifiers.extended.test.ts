@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { verify } from '@cpg/webhook-verifier';
+import { verify } from '@cpg/sdk/webhooks';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
@@ -67,7 +67,7 @@ const only = (name: RegExp) =>
   Object.fromEntries(Object.entries(attempt.headers).filter(([header]) => name.test(header)));
 const tampered = () => attempt.rawBody.replace('order:created', 'order:paid');
 
-test('@cpg/webhook-verifier accepts a delivery with either header format and either secret', () => {
+test('@cpg/sdk/webhooks accepts a delivery with either header format and either secret', () => {
   for (const headers of [attempt.headers, only(/^x-/), only(/^webhook-/), new Headers(attempt.headers)])
     for (const key of [secret, next, [next, secret]])
       expect(verify(attempt.rawBody, headers, key)).toMatchObject({

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebhookPayload } from '@cpg/contracts';
-import { verify } from '@cpg/webhook-verifier';
+import { verify } from '@cpg/sdk/webhooks';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { until } from './until.ts';
 
@@ -77,7 +77,7 @@ export interface Delivered {
   readonly rawBody: string;
 }
 
-/** Verifies a delivery in three ways: with @cpg/webhook-verifier, with the npm package standardwebhooks, and by
+/** Verifies a delivery in three ways: with @cpg/sdk/webhooks, with the npm package standardwebhooks, and by
  *  `x-signature`. Returns the payload. Throws if one of them fails. */
 export const verifyDelivery = (delivered: Delivered, secret: string): WebhookPayload => {
   const { headers, rawBody } = delivered;

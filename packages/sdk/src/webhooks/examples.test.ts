@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const EXAMPLES = ['node', 'fastify', 'express'] as const;
 
 /** The HTTP server of each example. */
@@ -25,7 +25,7 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
   let logged: unknown[] = [];
   beforeAll(async () => {
     process.env.WEBHOOK_SECRET = secret;
-    server = await serverOf[name]((await import(pathOf(`examples/${name}.mjs`))) as never);
+    server = await serverOf[name]((await import(pathOf(`examples/webhooks/${name}.mjs`))) as never);
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     console.log = (text: unknown) => void logged.push(text);
   });
@@ -53,8 +53,8 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
   };
 
   test('is shown in the README', () => {
-    const code = readFileSync(pathOf(`examples/${name}.mjs`), 'utf8');
-    expect(readFileSync(pathOf('README.md'), 'utf8')).toContain(`\`\`\`js\n${code}\`\`\``);
+    const code = readFileSync(pathOf(`examples/webhooks/${name}.mjs`), 'utf8');
+    expect(readFileSync(pathOf('webhooks.md'), 'utf8')).toContain(`\`\`\`js\n${code}\`\`\``);
   });
 
   test('accepts a delivery of the gateway and acts on it', async () => {

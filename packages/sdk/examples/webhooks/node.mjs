@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
+import { verify, WebhookVerificationError } from '@cpg/sdk/webhooks';
 
 export const server = createServer(async (request, response) => {
   try {

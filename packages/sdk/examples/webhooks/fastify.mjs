@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
+import { verify, WebhookVerificationError } from '@cpg/sdk/webhooks';
 
 export const app = Fastify();
 
