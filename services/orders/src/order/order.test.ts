@@ -1,31 +1,17 @@
-import { after, cancel, dueAt, existing, expireAt, given, past, remove } from '../testing/jest-deciding.ts';
 import {
-  createOrder,
-  instruction,
-  minutesAfterNoon,
-  NOON,
-  offer,
-  orderCreated,
-  payment,
-  paymentId,
-} from '../testing/orders.ts';
+  after,
+  cancel,
+  dueAt,
+  existing,
+  expireAt,
+  fail,
+  given,
+  past,
+  refund,
+  remove,
+} from '../testing/jest-deciding.ts';
+import { createOrder, instruction, minutesAfterNoon, NOON, offer, orderCreated } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
-
-const fail = (n: number): OrderCommand => ({
-  type: 'FailPayment',
-  payment: payment(n, 6_000_000n),
-  failureReason: 'reorg',
-  failedAt: NOON,
-  at: NOON,
-});
-const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
-  type: 'RefundPayment',
-  paymentId: paymentId(n),
-  refundId: `rfd_${'0'.repeat(26)}`,
-  refundedTotalMinor,
-  refundedAt: NOON,
-  at: NOON,
-});
 
 describe('creation', () => {
   test('an order with deposit instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
@@ -122,7 +108,10 @@ describe('deletion', () => {
       'such a part, refunded in part',
       past(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1, 1_000_000n)),
     ],
-    ['a part that a reversal left', past(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n), fail(2))],
+    [
+      'a part that a reversal left',
+      past(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n), fail(2, 6_000_000n)),
+    ],
   ])('one with %s is refused', (_, events) =>
     given(...events)
       .when(remove)

@@ -1,189 +1,203 @@
-import type { OrderEvent, OrderStatus } from '@cpg/contracts';
+import type { OrderEvent } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import {
-  after,
+  applied,
   cancel,
   capture,
+  confirmed,
+  decisions,
   dueAt,
   existing,
   expireAt,
-  given,
+  fail,
+  failed,
+  paid,
   past,
+  refund,
+  reinstated,
   remove,
-  statuses,
+  renew,
 } from '../testing/jest-deciding.ts';
 import { createOrder, minutesAfterNoon, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
-import { orderView } from './view.ts';
 
-const fail = (n: number): OrderCommand => ({
-  type: 'FailPayment',
-  payment: payment(n, 10_000_000n),
-  failureReason: 'reorg',
-  failedAt: NOON,
-  at: NOON,
-});
-const refund = (refundedTotalMinor: bigint, refundedAt = NOON): OrderCommand => ({
-  type: 'RefundPayment',
-  paymentId: paymentId(1),
-  refundId: `rfd_${'0'.repeat(26)}`,
-  refundedTotalMinor,
-  refundedAt,
-  at: minutesAfterNoon(20),
-});
+const paidInFull = [createOrder(), offer(1, 10_000_000n)];
+const paidInPart = [createOrder(), offer(1, 4_000_000n)];
+const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
 
-describe('failure', () => {
-  test.each<[string, OrderCommand[], OrderStatus]>([
-    ['a paid order is reversed', [createOrder(), offer(1, 10_000_000n), fail(1)], 'reversed'],
-    ['a partly paid order awaits payment again', [createOrder(), offer(1, 4_000_000n), fail(1)], 'awaiting_payment'],
-    ['an order with one unit awaits payment again', [createOrder(), offer(1, 1n), fail(1)], 'awaiting_payment'],
-    [
-      'a partly paid order with other money stays so',
-      [createOrder(), offer(1, 4_000_000n), offer(2, 1_000_000n), fail(1)],
-      'partially_paid',
-    ],
-    [
-      'a reversed order is paid again by new money',
-      [createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 10_000_000n)],
-      'paid',
-    ],
-    [
-      'a reversed order holds what does not settle it',
-      [createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 1_000_000n)],
-      'reversed',
-    ],
-  ])('after a payment failed %s', (_, commands, status) => expect(after(...commands).status).toBe(status));
+describe('failure', () =>
+  decisions({
+    'reverses a paid order': { given: paidInFull, when: fail(1), order: { status: 'reversed' } },
+    'lets a partly paid order await payment again': {
+      given: paidInPart,
+      when: fail(1),
+      order: { status: 'awaiting_payment' },
+    },
+    'lets an order with one unit await payment again': {
+      given: [createOrder(), offer(1, 1n)],
+      when: fail(1),
+      order: { status: 'awaiting_payment' },
+    },
+    'leaves an order partly paid that has other money': {
+      given: [...paidInPart, offer(2, 1_000_000n)],
+      when: fail(1),
+      order: { status: 'partially_paid' },
+    },
+    'of a paid order is made up for by new money': {
+      given: [...paidInFull, fail(1)],
+      when: offer(2, 10_000_000n),
+      order: { status: 'paid' },
+    },
+    'of a paid order is not made up for by less, which is held': {
+      given: [...paidInFull, fail(1)],
+      when: offer(2, 1_000_000n),
+      order: { status: 'reversed' },
+    },
+    'that arrives before the payment keeps it from being applied': {
+      given: [createOrder(), fail(1)],
+      when: offer(1, 10_000_000n),
+      order: { status: 'awaiting_payment', payments: ['failed'] },
+    },
+    'may be one of an orphan of the order': {
+      given: [...paidInPart, cancel],
+      when: fail(1),
+      order: { status: 'canceled', payments: ['failed'] },
+    },
+    'of a held payment lets it count no longer': {
+      given: [createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n)],
+      when: fail(1),
+      order: { status: 'awaiting_payment', payments: ['failed'] },
+    },
+    'that is repeated changes nothing': { given: [...paidInFull, fail(1)], when: fail(1), then: [] },
+  }));
 
-  test('a failure that arrives before the payment keeps it from being applied', () => {
-    const order = after(createOrder(), fail(1), offer(1, 10_000_000n));
-    expect(order.status).toBe('awaiting_payment');
-    expect(statuses(order)).toEqual(['failed']);
-  });
-  test('an orphan of the order may fail', () => {
-    const order = after(createOrder(), offer(1, 4_000_000n), cancel, fail(1));
-    expect(order.status).toBe('canceled');
-    expect(statuses(order)).toEqual(['failed']);
-  });
-  test('a held payment that fails no longer counts', () => {
-    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), fail(1));
-    expect(order.status).toBe('awaiting_payment');
-    expect(statuses(order)).toEqual(['failed']);
-  });
-  test('a repeated failure changes nothing', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n), fail(1)))
-      .when(fail(1))
-      .thenNothing());
-});
-
-describe('refund', () => {
-  test('a partial refund leaves the order paid, a full refund reverses it', () => {
-    const partial = after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n));
-    expect(partial.status).toBe('paid');
-    expect(existing(partial).payments[0]).toMatchObject({ status: 'applied', refundedMinor: 1_000_000n });
-    const whole = after(createOrder(), offer(1, 10_000_000n), refund(10_000_000n));
-    expect(whole.status).toBe('reversed');
-    expect(statuses(whole)).toEqual(['refunded']);
-  });
-  test('a partial refund of a paid order leaves nothing to pay', () =>
-    expect(remainingMinor(existing(after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n))))).toBe(0n));
-  test('a full refund of the only applied payment makes the order await payment again', () =>
-    expect(after(createOrder(), offer(1, 4_000_000n), refund(4_000_000n)).status).toBe('awaiting_payment'));
-  test('a refund of the excess leaves the order paid', () => {
-    const order = existing(after(createOrder(), offer(1, 12_000_000n), refund(2_000_000n)));
-    expect(order.status).toBe('paid');
-    expect(orderView(order).payments).toMatchObject([
-      { applied_amount: '10.000000', unapplied_amount: '0.000000', refunded_amount: '2.000000' },
-    ]);
-  });
-  test('an order that was reversed after a partial refund is paid with the same amount again', () => {
-    const order = existing(after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n), fail(1)));
-    expect([order.status, remainingMinor(order)]).toEqual(['reversed', 10_000_000n]);
-  });
-  test('an order whose orphans are refunded can be deleted', () => {
-    const orphans = past(createOrder(), offer(1, 4_000_000n), cancel);
-    given(...orphans)
-      .when(remove)
-      .thenRefused('order_has_unsettled_funds');
-    given(...orphans, ...orderDecider.decide(refund(4_000_000n), fold(orderDecider, orderDecider.initial, orphans)))
-      .when(remove)
-      .thenLike({ type: 'OrderDeleted' });
-  });
-  test('an older refund that arrives late changes nothing', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n), refund(3_000_000n)))
-      .when(refund(1_000_000n))
-      .thenNothing());
-  test('a repeated refund changes nothing', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n), refund(1n)))
-      .when(refund(1n))
-      .thenNothing());
-});
+describe('refund', () =>
+  decisions({
+    'in part leaves the order paid, with nothing to pay': {
+      given: paidInFull,
+      when: refund(1, 1_000_000n),
+      order: { status: 'paid', remaining: 0n, payments: [{ status: 'applied', refundedMinor: 1_000_000n }] },
+    },
+    'in full reverses the order': {
+      given: paidInFull,
+      when: refund(1, 10_000_000n),
+      order: { status: 'reversed', payments: ['refunded'] },
+    },
+    'in full of the only applied payment makes the order await payment again': {
+      given: paidInPart,
+      when: refund(1, 4_000_000n),
+      order: { status: 'awaiting_payment' },
+    },
+    'of the excess leaves the order paid': {
+      given: [createOrder(), offer(1, 12_000_000n)],
+      when: refund(1, 2_000_000n),
+      order: { status: 'paid' },
+      view: { payments: [{ applied_amount: '10.000000', unapplied_amount: '0.000000', refunded_amount: '2.000000' }] },
+    },
+    'in part does not lower what an order costs that is reversed later': {
+      given: [...paidInFull, refund(1, 1_000_000n)],
+      when: fail(1),
+      order: { status: 'reversed', remaining: 10_000_000n },
+    },
+    'is due before an order with orphans can be deleted': {
+      given: [...paidInPart, cancel],
+      when: remove,
+      then: 'order_has_unsettled_funds',
+    },
+    'of the orphans lets the order be deleted': {
+      given: [...paidInPart, cancel, refund(1, 4_000_000n)],
+      when: remove,
+      then: [{ type: 'OrderDeleted' }],
+    },
+    'that is older and arrives late changes nothing': {
+      given: [...paidInFull, refund(1, 3_000_000n)],
+      when: refund(1, 1_000_000n),
+      then: [],
+    },
+    'that is repeated changes nothing': { given: [...paidInFull, refund(1, 1n)], when: refund(1, 1n), then: [] },
+  }));
 
 describe('a partial refund before the order is paid', () => {
-  const partly = [createOrder(), offer(1, 4_000_000n), refund(1_000_000n)];
+  const partly = [...paidInPart, refund(1, 1_000_000n)];
+  const minuteLater = minutesAfterNoon(1);
+  const msBefore = (ms: number) => new Date(minuteLater.getTime() - ms);
+  const paidAMinuteLater = [createOrder(), offer(1, 10_000_000n, { at: minuteLater })];
 
-  test('takes its amount out of the applied sum', () => {
-    const order = existing(after(...partly));
-    expect([order.status, remainingMinor(order)]).toEqual(['partially_paid', 7_000_000n]);
-    expect(orderView(order).payments).toMatchObject([{ applied_amount: '3.000000', refunded_amount: '1.000000' }]);
-  });
-  test('records how much of the payment still counts', () =>
-    given(...past(...partly.slice(0, 2)))
-      .when(refund(1_000_000n))
-      .thenLike({ type: 'OrderPaymentRefunded', data: { appliedMinor: '3000000', status: 'partially_paid' } }));
-  test('keeps the order from becoming paid with too little', () => {
-    expect(after(...partly, offer(2, 6_000_000n)).status).toBe('partially_paid');
-    expect(after(...partly, offer(2, 7_000_000n)).status).toBe('paid');
-  });
-  test('takes nothing more out when the order is paid and more is refunded', () => {
-    const order = after(...partly, offer(2, 7_000_000n), refund(2_000_000n, minutesAfterNoon(30)));
-    expect(order.status).toBe('paid');
-    expect(existing(order).payments[0]).toMatchObject({ appliedMinor: 3_000_000n, refundedMinor: 2_000_000n });
-  });
-  test('takes its amount out of an order that was reversed, too', () => {
-    const reversed = [createOrder(), offer(1, 6_000_000n), offer(2, 4_000_000n), fail(2), refund(1_000_000n)];
-    expect(remainingMinor(existing(after(...reversed)))).toBe(5_000_000n);
-  });
-  test('takes its amount out of a partly paid order that expired', () => {
-    const order = existing(after(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1_000_000n)));
-    expect([order.status, remainingMinor(order)]).toEqual(['partially_paid_expired', 7_000_000n]);
-  });
-  test('is due at the new rates after a renewal', () => {
-    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
-    const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
-    const order = existing(after(renewing, offer(1, 5_000_000n), renewed, refund(2_000_000n)));
+  decisions({
+    'takes its amount out of the applied sum, and records how much of the payment still counts': {
+      given: paidInPart,
+      when: refund(1, 1_000_000n),
+      then: [{ type: 'OrderPaymentRefunded', data: { appliedMinor: '3000000', status: 'partially_paid' } }],
+      order: { status: 'partially_paid', remaining: 7_000_000n },
+      view: { payments: [{ applied_amount: '3.000000', refunded_amount: '1.000000' }] },
+    },
+    'records what still counts to the last unit': {
+      given: paidInPart,
+      when: refund(1, 1n),
+      then: [{ type: 'OrderPaymentRefunded', data: { appliedMinor: '3999999', status: 'partially_paid' } }],
+    },
+    'records nothing where all of it still counts': {
+      given: paidInFull,
+      when: refund(1, 1n, minutesAfterNoon(5)),
+      then: [{ type: 'OrderPaymentRefunded', data: { appliedMinor: undefined, status: 'paid' } }],
+    },
+    'keeps the order from becoming paid with too little': {
+      given: partly,
+      when: offer(2, 6_000_000n),
+      order: { status: 'partially_paid' },
+    },
+    'lets the order become paid with what is missing': {
+      given: partly,
+      when: offer(2, 7_000_000n),
+      order: { status: 'paid' },
+    },
+    'takes nothing more out when the order is paid and more is refunded': {
+      given: [...partly, offer(2, 7_000_000n)],
+      when: refund(1, 2_000_000n, minutesAfterNoon(30)),
+      order: { status: 'paid', payments: [{ appliedMinor: 3_000_000n, refundedMinor: 2_000_000n }, 'applied'] },
+    },
+    'takes its amount out of an order that was reversed, too': {
+      given: [createOrder(), offer(1, 6_000_000n), offer(2, 4_000_000n), fail(2)],
+      when: refund(1, 1_000_000n),
+      order: { remaining: 5_000_000n },
+    },
+    'takes its amount out of a partly paid order that expired': {
+      given: [...paidInPart, expireAt(dueAt)],
+      when: refund(1, 1_000_000n),
+      order: { status: 'partially_paid_expired', remaining: 7_000_000n },
+    },
     // 3 of 10 are paid. 7 tenths of 20.000001 remain, rounded up for each of the two parts.
-    expect([order.totalMinor, remainingMinor(order)]).toEqual([17_000_002n, 14_000_002n]);
-  });
-  test('reverses an order that was paid before it learned of the refund', () => {
-    const order = after(
-      createOrder(),
-      offer(1, 4_000_000n),
-      offer(2, 6_000_000n, { at: minutesAfterNoon(10) }),
-      refund(1_000_000n, minutesAfterNoon(5)),
-    );
-    expect([order.status, remainingMinor(existing(order))]).toEqual(['reversed', 1_000_000n]);
-  });
-  test('counts as made after the payment of the order when the clocks of the services differ by a second', () => {
-    const before = (ms: number) => new Date(minutesAfterNoon(1).getTime() - ms);
-    const status = (refundedAt: Date) =>
-      after(createOrder(), offer(1, 10_000_000n, { at: minutesAfterNoon(1) }), refund(1n, refundedAt)).status;
-    expect([status(before(600)), status(before(1_000)), status(before(1_001))]).toEqual(['paid', 'paid', 'reversed']);
-  });
-  test('records what still counts to the last unit, and nothing where all of it still counts', () => {
-    const recorded = { type: 'OrderPaymentRefunded' as const };
-    given(...past(createOrder(), offer(1, 4_000_000n)))
-      .when(refund(1n))
-      .thenLike({ ...recorded, data: { appliedMinor: '3999999', status: 'partially_paid' } });
-    given(...past(createOrder(), offer(1, 10_000_000n)))
-      .when(refund(1n, minutesAfterNoon(5)))
-      .thenLike({ ...recorded, data: { appliedMinor: undefined, status: 'paid' } });
+    'is due at the new rates after a renewal': {
+      given: [renewing, offer(1, 5_000_000n), renew(20_000_001n)],
+      when: refund(1, 2_000_000n),
+      order: { totalMinor: 17_000_002n, remaining: 14_000_002n },
+    },
+    'reverses an order that was paid before it learned of the refund': {
+      given: [...paidInPart, offer(2, 6_000_000n, { at: minutesAfterNoon(10) })],
+      when: refund(1, 1_000_000n, minutesAfterNoon(5)),
+      order: { status: 'reversed', remaining: 1_000_000n },
+    },
+    'counts as made after the payment of the order if it was made less than a second before': {
+      given: paidAMinuteLater,
+      when: refund(1, 1n, msBefore(600)),
+      order: { status: 'paid' },
+    },
+    'counts as made after the payment of the order if it was made a second before: clocks differ': {
+      given: paidAMinuteLater,
+      when: refund(1, 1n, msBefore(1_000)),
+      order: { status: 'paid' },
+    },
+    'counts as made before the payment of the order if it was made a millisecond earlier': {
+      given: paidAMinuteLater,
+      when: refund(1, 1n, msBefore(1_001)),
+      order: { status: 'reversed' },
+    },
   });
 });
 
 test('a refund without the amount that still counts takes nothing out', () => {
-  const partly = past(createOrder(), offer(1, 4_000_000n));
   const refunded: OrderEvent = {
     type: 'OrderPaymentRefunded',
     data: {
@@ -196,189 +210,211 @@ test('a refund without the amount that still counts takes nothing out', () => {
       at: NOON.toISOString(),
     },
   };
-  expect(remainingMinor(existing(fold(orderDecider, orderDecider.initial, [...partly, refunded])))).toBe(6_000_000n);
+  const order = fold(orderDecider, orderDecider.initial, [...past(...paidInPart), refunded]);
+  expect(remainingMinor(existing(order))).toBe(6_000_000n);
 });
 
 describe('money that its rail sees again after a failure', () => {
   const again = (n: number, amountMinor: bigint, options: Parameters<typeof offer>[2] = {}): OrderCommand =>
     offer(n, amountMinor, { sighting: 2, reinstatedAt: NOON.toISOString(), ...options });
-
-  test('pays the reversed order again', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n), fail(1)))
-      .when(again(1, 10_000_000n))
-      .thenLike(
-        { type: 'OrderPaymentReinstated', data: { sighting: 2, confirmed: true } },
-        { type: 'OrderPaymentsApplied', data: { status: 'paid', sightings: { [paymentId(1)]: 2 } } },
-        { type: 'OrderPaid' },
-      ));
-  test('pays it again in full after a refund that was made while the order was paid', () => {
-    const order = after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n), fail(1), again(1, 10_000_000n));
-    expect(order.status).toBe('paid');
-    expect(orderView(existing(order)).payments).toMatchObject([
-      { applied_amount: '9.000000', refunded_amount: '1.000000' },
-    ]);
-  });
-  test('counts without the part that was refunded before the order was paid', () => {
-    const order = after(createOrder(), offer(1, 4_000_000n), refund(1_000_000n), fail(1), again(1, 4_000_000n));
-    expect([order.status, remainingMinor(existing(order))]).toEqual(['partially_paid', 7_000_000n]);
-  });
-  test('is received until it is confirmed', () => {
-    const seen = past(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n, { confirmed: false }));
-    expect(statuses(fold(orderDecider, orderDecider.initial, seen))).toEqual(['received']);
-    given(...seen)
-      .when(again(1, 10_000_000n))
-      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
-  });
-  test('becomes an orphan when the order is paid with other money', () =>
-    expect(
-      statuses(after(createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 10_000_000n), again(1, 10_000_000n))),
-    ).toEqual(['orphan', 'applied']));
-  test('records the failure first when the order has not learned of it', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n)))
-      .when(again(1, 10_000_000n, { confirmed: false }))
-      .thenLike(
-        { type: 'OrderPaymentFailed', data: { status: 'reversed' } },
-        { type: 'OrderPaymentReinstated', data: { confirmed: false } },
-      ));
-  test('was dropped if the order never applied it', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false })))
-      .when(again(1, 10_000_000n))
-      .thenLike(
-        { type: 'OrderPaymentFailed', data: { failureReason: 'dropped', status: 'awaiting_payment' } },
-        { type: 'OrderPaymentReinstated' },
-        { type: 'OrderPaymentsApplied' },
-        { type: 'OrderPaid' },
-      ));
-  test('keeps its block when an older report arrives after it', () => {
-    const block = { height: 9, hash: '0x9a' };
-    const seenAgain = again(1, 10_000_000n, { block, confirmations: 12, blockChanges: 3 });
-    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), seenAgain))
-      .when(again(1, 10_000_000n, { block: { height: 7, hash: '0x7a' }, confirmations: 1, blockChanges: 2 }))
-      .thenNothing();
-  });
-  test('is not touched by reports of the earlier sighting', () => {
-    const paid = past(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n));
-    for (const old of [fail(1), offer(1, 10_000_000n), again(1, 10_000_000n)])
-      given(...paid)
-        .when(old)
-        .thenNothing();
-  });
   const failAgain = (confirmations?: number): OrderCommand => ({
-    type: 'FailPayment',
+    ...fail(1),
     payment: payment(1, 10_000_000n, { sighting: 2, reinstatedAt: NOON.toISOString(), confirmations }),
     failureReason: 'dropped',
-    failedAt: NOON,
-    at: NOON,
   });
-  test('can fail again', () => {
-    const paidAgain = [createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n)];
-    expect(after(...paidAgain, failAgain()).status).toBe('reversed');
-    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), failAgain()))
-      .when(again(1, 10_000_000n))
-      .thenLike({ type: 'OrderPaymentConfirmed' });
+  const seenAgain = [...paidInFull, fail(1), again(1, 10_000_000n)];
+  const ninth = { block: { height: 9, hash: '0x9a' }, confirmations: 12, blockChanges: 3 };
+  const seventh = { block: { height: 7, hash: '0x7a' }, confirmations: 1, blockChanges: 2 };
+
+  decisions({
+    'pays the reversed order again': {
+      given: [...paidInFull, fail(1)],
+      when: again(1, 10_000_000n),
+      then: [
+        reinstated({ sighting: 2, confirmed: true }),
+        applied({ status: 'paid', sightings: { [paymentId(1)]: 2 } }),
+        paid,
+      ],
+    },
+    'pays it again in full after a refund that was made while the order was paid': {
+      given: [...paidInFull, refund(1, 1_000_000n), fail(1)],
+      when: again(1, 10_000_000n),
+      order: { status: 'paid' },
+      view: { payments: [{ applied_amount: '9.000000', refunded_amount: '1.000000' }] },
+    },
+    'counts without the part that was refunded before the order was paid': {
+      given: [...paidInPart, refund(1, 1_000_000n), fail(1)],
+      when: again(1, 4_000_000n),
+      order: { status: 'partially_paid', remaining: 7_000_000n },
+    },
+    'is received while it is unconfirmed': {
+      given: [...paidInFull, fail(1)],
+      when: again(1, 10_000_000n, { confirmed: false }),
+      order: { payments: ['received'] },
+    },
+    'is applied once it is confirmed': {
+      given: [...paidInFull, fail(1), again(1, 10_000_000n, { confirmed: false })],
+      when: again(1, 10_000_000n),
+      then: [confirmed, applied(), paid],
+    },
+    'becomes an orphan when the order is paid with other money': {
+      given: [...paidInFull, fail(1), offer(2, 10_000_000n)],
+      when: again(1, 10_000_000n),
+      order: { payments: ['orphan', 'applied'] },
+    },
+    'records the failure first when the order has not learned of it': {
+      given: paidInFull,
+      when: again(1, 10_000_000n, { confirmed: false }),
+      then: [failed({ status: 'reversed' }), reinstated({ confirmed: false })],
+    },
+    'was dropped if the order never applied it': {
+      given: [createOrder(), offer(1, 10_000_000n, { confirmed: false })],
+      when: again(1, 10_000_000n),
+      then: [failed({ failureReason: 'dropped', status: 'awaiting_payment' }), reinstated(), applied(), paid],
+    },
+    'keeps its block when an older report arrives after it': {
+      given: [...paidInFull, fail(1), again(1, 10_000_000n, ninth)],
+      when: again(1, 10_000_000n, seventh),
+      then: [],
+    },
+    'is not touched by the failure of the earlier sighting': { given: seenAgain, when: fail(1), then: [] },
+    'is not touched by a report of the earlier sighting': { given: seenAgain, when: offer(1, 10_000_000n), then: [] },
+    'is not touched by a repeated report': { given: seenAgain, when: again(1, 10_000_000n), then: [] },
+    'can fail again': { given: seenAgain, when: failAgain(), order: { status: 'reversed' } },
+    'can be confirmed after it failed again': {
+      given: [...paidInFull, fail(1), failAgain()],
+      when: again(1, 10_000_000n),
+      then: [confirmed],
+    },
+    'is recorded before its failure when the order learns of both at once': {
+      given: paidInFull,
+      when: failAgain(0),
+      then: [
+        failed({ failureReason: 'reorg', status: 'reversed' }),
+        reinstated({ sighting: 2, confirmed: false, confirmations: 0 }),
+        failed({ failureReason: 'dropped', sighting: 2 }),
+      ],
+    },
   });
-  test('is recorded before its failure when the order learns of both at once', () =>
-    given(...past(createOrder(), offer(1, 10_000_000n)))
-      .when(failAgain(0))
-      .thenLike(
-        { type: 'OrderPaymentFailed', data: { failureReason: 'reorg', status: 'reversed' } },
-        { type: 'OrderPaymentReinstated', data: { sighting: 2, confirmed: false, confirmations: 0 } },
-        { type: 'OrderPaymentFailed', data: { failureReason: 'dropped', sighting: 2 } },
-      ));
 });
 
 describe('excess of an order that loses a payment', () => {
-  const paidTwice = [createOrder(), offer(1, 10_000_000n), offer(2, 10_000_000n)];
+  const paidTwice = [...paidInFull, offer(2, 10_000_000n)];
+  const block = { height: 7, hash: '0x7' };
+  const lost = offer(2, 10_000_000n, { confirmed: false, unconfirmed: true, confirmations: 0, blockChanges: 1 });
+  const mined = offer(2, 10_000_000n, { confirmed: false, confirmations: 1, block, blockChanges: 2 });
+  // Both halves return under other ids, and the larger one first makes up for the smaller one.
+  const halves = [createOrder(), ...[6n, 4n, 6n, 4n].map((usdc, n) => offer(n + 1, usdc * 1_000_000n))];
+  const moreLater = [createOrder(), ...[6n, 4n, 4n].map((usdc, n) => offer(n + 1, usdc * 1_000_000n)), fail(1)];
+  const overpaid = [...paidInFull, offer(2, 12_000_000n)];
+  const late = { at: minutesAfterNoon(61) };
+  const inTime = { at: minutesAfterNoon(62), seenAt: NOON.toISOString() };
 
-  test('pays it in the same moment: it may be the same money under another id', () =>
-    given(...past(...paidTwice))
-      .when(fail(1))
-      .thenLike(
-        { type: 'OrderPaymentFailed', data: { status: 'reversed' } },
-        { type: 'OrderPaymentsApplied', data: { allocations: [{ paymentId: paymentId(2) }], status: 'paid' } },
+  decisions({
+    'pays it in the same moment: it may be the same money under another id': {
+      given: paidTwice,
+      when: fail(1),
+      then: [
+        failed({ status: 'reversed' }),
+        applied({ allocations: [{ paymentId: paymentId(2) }], status: 'paid' }),
         { type: 'OrderPaid', data: { reason: 'payment_settled' } },
-      ));
-  test('is taken as far as it is needed, oldest first', () => {
-    for (const can_overpay of [true, false]) {
-      const order = after(
-        createOrder({ allow: { can_overpay } }),
-        ...paidTwice.slice(1),
-        offer(3, 10_000_000n),
-        fail(1),
-      );
-      expect(statuses(order)).toEqual(['failed', 'applied', 'orphan']);
-    }
+      ],
+    },
+    'is taken as far as it is needed, oldest first': {
+      given: [...paidTwice, offer(3, 10_000_000n)],
+      when: fail(1),
+      order: { payments: ['failed', 'applied', 'orphan'] },
+    },
+    'is taken as far as it is needed, oldest first, also with can_overpay': {
+      given: [createOrder({ allow: { can_overpay: true } }), ...paidTwice.slice(1), offer(3, 10_000_000n)],
+      when: fail(1),
+      order: { payments: ['failed', 'applied', 'orphan'] },
+    },
+    'is taken in part': {
+      given: halves,
+      when: fail(2),
+      order: {
+        payments: [
+          'applied',
+          'failed',
+          { status: 'applied', appliedMinor: 4_000_000n, unappliedMinor: 2_000_000n },
+          'orphan',
+        ],
+      },
+    },
+    'is also the rest of a payment that the order took in part': {
+      given: [...halves, fail(2)],
+      when: fail(1),
+      order: {
+        status: 'paid',
+        payments: [
+          'failed',
+          'failed',
+          { status: 'applied', appliedMinor: 6_000_000n, unappliedMinor: 0n },
+          { status: 'applied', appliedMinor: 4_000_000n, unappliedMinor: 0n },
+        ],
+      },
+    },
+    'does not count alone if it is too little': {
+      given: moreLater,
+      when: fail(2),
+      order: { payments: ['failed', 'failed', 'orphan'] },
+    },
+    'counts beside money that came later': {
+      given: [...moreLater, fail(2)],
+      when: offer(4, 6_000_000n),
+      order: { status: 'paid', payments: ['failed', 'failed', 'applied', 'applied'] },
+    },
+    'is all or nothing: too little stays an orphan': {
+      given: [...paidInFull, offer(2, 9_999_999n)],
+      when: fail(1),
+      order: { status: 'reversed', payments: ['failed', 'orphan'] },
+    },
+    'counts with the rest after a partial refund': {
+      given: [...overpaid, refund(2, 2_000_000n)],
+      when: fail(1),
+      order: { status: 'paid', payments: ['failed', { appliedMinor: 10_000_000n }] },
+    },
+    'does not count if a partial refund left too little': {
+      given: [...overpaid, refund(2, 2_000_001n)],
+      when: fail(1),
+      order: { status: 'reversed' },
+    },
+    'does not count after it was refunded in full': {
+      given: [...overpaid, refund(2, 12_000_000n)],
+      when: fail(1),
+      order: { status: 'reversed' },
+    },
+    'does not count while its new block has too few confirmations': {
+      given: [...paidTwice, lost, fail(1)],
+      when: mined,
+      order: { status: 'reversed' },
+    },
+    'counts once it has its confirmations in the new block': {
+      given: [...paidTwice, lost, fail(1), mined],
+      when: offer(2, 10_000_000n, { confirmations: 12, block, blockChanges: 2, confirmedAt: dueAt.toISOString() }),
+      then: [confirmed, applied(), paid],
+    },
+    'is no late orphan: the order took it neither before nor after': {
+      given: [createOrder(), expireAt(dueAt), offer(1, 10_000_000n, late), offer(2, 10_000_000n, inTime)],
+      when: fail(2),
+      order: { status: 'reversed', payments: ['orphan', 'failed'] },
+    },
+    'stays due for refund after a refund: the merchant chose to give the money back': {
+      given: paidTwice,
+      when: refund(1, 10_000_000n),
+      order: { status: 'reversed' },
+    },
+    'is captured after a refund': {
+      given: [...paidTwice, refund(1, 10_000_000n)],
+      when: capture,
+      order: { status: 'paid' },
+    },
+    'is captured, also if it is too little': {
+      given: [...paidInFull, offer(2, 4_000_000n), fail(1)],
+      when: capture,
+      order: { status: 'reversed', remaining: 6_000_000n, payments: ['failed', 'applied'] },
+    },
+    'is no question for a repeated failure': { given: [...paidTwice, fail(1)], when: fail(1), then: [] },
   });
-  test('is also the rest of a payment that the order took in part', () => {
-    // Both halves return under other ids, and the larger one first makes up for the smaller one.
-    const halves = [
-      createOrder(),
-      offer(1, 6_000_000n),
-      offer(2, 4_000_000n),
-      offer(3, 6_000_000n),
-      offer(4, 4_000_000n),
-    ];
-    const first = existing(after(...halves, fail(2)));
-    expect(first.payments[2]).toMatchObject({
-      status: 'applied',
-      appliedMinor: 4_000_000n,
-      unappliedMinor: 2_000_000n,
-    });
-    const both = existing(after(...halves, fail(2), fail(1)));
-    expect([both.status, ...statuses(both)]).toEqual(['paid', 'failed', 'failed', 'applied', 'applied']);
-    expect(both.payments.slice(2)).toMatchObject([
-      { appliedMinor: 6_000_000n, unappliedMinor: 0n },
-      { appliedMinor: 4_000_000n, unappliedMinor: 0n },
-    ]);
-  });
-  test('counts beside money that came later', () => {
-    const order = [createOrder(), offer(1, 6_000_000n), offer(2, 4_000_000n), offer(3, 4_000_000n), fail(1), fail(2)];
-    expect(statuses(after(...order))).toEqual(['failed', 'failed', 'orphan']);
-    const paid = after(...order, offer(4, 6_000_000n));
-    expect([paid.status, ...statuses(paid)]).toEqual(['paid', 'failed', 'failed', 'applied', 'applied']);
-  });
-  test('is all or nothing: too little stays an orphan', () => {
-    const order = after(createOrder(), offer(1, 10_000_000n), offer(2, 9_999_999n), fail(1));
-    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'failed', 'orphan']);
-  });
-  test('counts with the rest after a partial refund', () => {
-    const refundSecond = (minor: bigint): OrderCommand => ({
-      ...(refund(minor) as Extract<OrderCommand, { type: 'RefundPayment' }>),
-      paymentId: paymentId(2),
-    });
-    const order = [createOrder(), offer(1, 10_000_000n), offer(2, 12_000_000n)];
-    const paid = existing(after(...order, refundSecond(2_000_000n), fail(1)));
-    expect([paid.status, paid.payments[1]!.appliedMinor]).toEqual(['paid', 10_000_000n]);
-    expect(after(...order, refundSecond(2_000_001n), fail(1)).status).toBe('reversed');
-    expect(after(...order, refundSecond(12_000_000n), fail(1)).status).toBe('reversed');
-  });
-  test('waits for its confirmations when its block changed', () => {
-    const block = { height: 7, hash: '0x7' };
-    const lost = offer(2, 10_000_000n, { confirmed: false, unconfirmed: true, confirmations: 0, blockChanges: 1 });
-    const mined = offer(2, 10_000_000n, { confirmed: false, confirmations: 1, block, blockChanges: 2 });
-    const reversed = [...paidTwice, lost, fail(1), mined];
-    expect(after(...reversed).status).toBe('reversed');
-    given(...past(...reversed))
-      .when(offer(2, 10_000_000n, { confirmations: 12, block, blockChanges: 2, confirmedAt: dueAt.toISOString() }))
-      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
-  });
-  test('is no late orphan: the order took it neither before nor after', () => {
-    const inTime = offer(2, 10_000_000n, { at: minutesAfterNoon(62), seenAt: NOON.toISOString() });
-    const late = offer(1, 10_000_000n, { at: minutesAfterNoon(61) });
-    const order = after(createOrder(), expireAt(dueAt), late, inTime, fail(2));
-    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'orphan', 'failed']);
-  });
-  test('stays due for refund after a refund: the merchant chose to give the money back', () => {
-    expect(after(...paidTwice, refund(10_000_000n)).status).toBe('reversed');
-    expect(after(...paidTwice, refund(10_000_000n), capture).status).toBe('paid');
-  });
-  test('is captured, also if it is too little', () => {
-    const order = after(createOrder(), offer(1, 10_000_000n), offer(2, 4_000_000n), fail(1), capture);
-    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'failed', 'applied']);
-    expect(remainingMinor(existing(order))).toBe(6_000_000n);
-  });
-  test('is no question for a repeated failure', () =>
-    given(...past(...paidTwice, fail(1)))
-      .when(fail(1))
-      .thenNothing());
 });

@@ -1,15 +1,17 @@
 import type { AssignedInstruction } from '@cpg/contracts';
-import { after, capture, dueAt, existing, expireAt, given, past, remove } from '../testing/jest-deciding.ts';
 import {
-  createOrder,
-  deposit,
-  instruction,
-  minutesAfterNoon,
-  NOON,
-  offer,
-  payment,
-  paymentId,
-} from '../testing/orders.ts';
+  after,
+  capture,
+  dueAt,
+  existing,
+  expireAt,
+  fail,
+  given,
+  past,
+  refund,
+  remove,
+} from '../testing/jest-deciding.ts';
+import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { remainingMinor, shortfallMinor } from './state.ts';
 import { orderView } from './view.ts';
@@ -26,21 +28,6 @@ const order = (changes: Parameters<typeof createOrder>[0] = {}) =>
 const tolerant = (toleranceBps: number, changes: Parameters<typeof createOrder>[0] = {}) =>
   createOrder({ toleranceBps, ...changes });
 
-const fail = (n: number, amountMinor: bigint): OrderCommand => ({
-  type: 'FailPayment',
-  payment: payment(n, amountMinor),
-  failureReason: 'reorg',
-  failedAt: NOON,
-  at: NOON,
-});
-const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
-  type: 'RefundPayment',
-  paymentId: paymentId(n),
-  refundId: `rfd_${'0'.repeat(26)}`,
-  refundedTotalMinor,
-  refundedAt: NOON,
-  at: NOON,
-});
 const amounts = (...commands: OrderCommand[]) => {
   const now = existing(after(...commands));
   const { status, total_amount, remaining_amount, shortfall_amount } = orderView(now);
