@@ -351,6 +351,71 @@ test('a refresh ends when every source is read and its prices are stored', async
   expect(stored.map(({ source: name }) => name)).toEqual(['a', 'b']);
 });
 
+describe('the background reading', () => {
+  /** A source whose reads end when the test says. */
+  const reading = () => {
+    const ends: (() => void)[] = [];
+    const gated: RateSource = {
+      ...source('one', '100'),
+      prices: async () => {
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return [{ currency: 'BTC', usd: parseDecimal('100'), at: NOW }];
+      },
+    };
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const begun = async (count: number) => {
+      while (ends.length < count) await turn();
+    };
+    return { gated, ends, begun, turn };
+  };
+  const started = (gated: RateSource, everyMs: number) =>
+    marketRates({
+      sources: [gated],
+      fixed: new Map(),
+      accepted: { load: async () => [], save: async () => {} },
+      read: readFixture,
+      now: () => NOW,
+      nowMs: () => 0,
+      log,
+      everyMs,
+    }).start();
+
+  test('reads again and again', async () => {
+    const { gated, ends, begun } = reading();
+    const { stop } = started(gated, 1);
+    for (let n = 1; n <= 3; n += 1) {
+      await begun(n);
+      ends[n - 1]!();
+    }
+    await begun(4);
+    ends[3]!();
+    await stop();
+  });
+
+  test('pauses between two reads, and ends in the pause', async () => {
+    const { gated, ends, begun, turn } = reading();
+    const { stop } = started(gated, 3_600_000);
+    await begun(1);
+    ends[0]!();
+    for (let n = 0; n < 20; n += 1) await turn();
+    expect(ends).toHaveLength(1);
+    await stop();
+  });
+
+  test('ends after the read that has begun', async () => {
+    const { gated, ends, begun, turn } = reading();
+    const { stop } = started(gated, 1);
+    await begun(1);
+    let isStopped = false;
+    const stopped = stop().then(() => (isStopped = true));
+    for (let n = 0; n < 20; n += 1) await turn();
+    expect(isStopped).toBe(false);
+    ends[0]!();
+    await stopped;
+    expect(ends).toHaveLength(1);
+  });
+});
+
 describe('the age of a quote', () => {
   const at = (instant: string) => new Date(instant);
   const ecbOf = (day: string) => ({ [PATHS.ecb]: fixture('ecb.xml').replace('2026-11-20', day) });
