@@ -58,6 +58,7 @@ test('the server answers UNAVAILABLE and recovers by itself', async () => {
 
 test('writers that retry lose no event and write none twice', async () => {
   const stream = newStream();
+  let written = 0;
   const writing = range(0, 8).map(async (writer) => {
     for (const n of range(0, 25)) {
       const events = counted(writer * 100 + n);
@@ -66,11 +67,12 @@ test('writers that retry lose no event and write none twice', async () => {
           expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1),
         }),
       );
+      written += 1;
     }
   });
   const cutting = (async () => {
-    for (const _ of range(0, 5)) {
-      await sleep(60);
+    for (const round of range(1, 5)) {
+      while (written < 30 * round) await sleep(5);
       await endSessions();
     }
   })();

@@ -101,25 +101,32 @@ test('after PostgreSQL crashes, a projection makes every lost row again', async 
   const running = startProjection({ client, pool, databaseUrl, projection, log });
   const lastOf = new Map<string, number>();
   let isWriting = true;
+  let written = 0;
+  const untilMoreAreWritten = async (count: number) => {
+    for (const end = written + count; written < end;) await sleep(5);
+  };
   const writers = ['a', 'b', 'c', 'd'].map(async (writer) => {
     for (let n = 1; isWriting; n += 1) {
       const id = `${writer}-${n % 50}`;
       // The event is recorded although its row may not be written.
-      await tallies.tally(id, n).catch(() => sleep(50));
+      await tallies.tally(id, n).then(
+        () => (written += 1),
+        () => sleep(50),
+      );
       lastOf.set(id, n);
     }
   });
   for (let crashes = 0; crashes < 3; crashes += 1) {
-    await sleep(1_500);
+    await untilMoreAreWritten(300);
     await crash();
   }
-  await sleep(500);
+  await untilMoreAreWritten(50);
   isWriting = false;
   await Promise.all(writers);
   const expected = [...lastOf].sort(([a], [b]) => (a < b ? -1 : 1));
   const shown = async () => (await tallies.rows()).map(({ id, n }) => [id, n]);
   const sameAsExpected = async () => JSON.stringify(await shown()) === JSON.stringify(expected);
-  for (let tries = 0; tries < 100 && !(await sameAsExpected().catch(() => false)); tries += 1) await sleep(100);
+  for (let tries = 0; tries < 1_000 && !(await sameAsExpected().catch(() => false)); tries += 1) await sleep(100);
   expect((await shown()).sort(([a], [b]) => (a! < b! ? -1 : 1))).toEqual(expected);
   await running.stop();
   await client.dispose();

@@ -1,3 +1,4 @@
+import { type EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,8 +121,9 @@ test('a connection lost between two statements fails the transaction, not the pr
   const work = transaction(pool, async (db) => {
     const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
     await db.query('insert into lost values (1)');
+    const lost = once(db as unknown as EventEmitter, 'error');
     await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
-    await sleep(100);
+    await lost;
     await db.query('insert into lost values (2)');
   });
   await expect(work).rejects.toThrow();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@cpg/platform';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
@@ -17,6 +16,10 @@ const count = async (table: string) =>
   Number((await system.pool.query(`select count(*) from webhooks.${table}`)).rows[0].count);
 const allDelivered = () =>
   system.eventually(`select 1 from webhooks.deliveries having bool_and(status = 'delivered') and count(*) > 0`);
+
+/** Whether a session of the database waits for a lock. */
+const WAITS_FOR_LOCK = `
+  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 test('delivers each event once when its batch is handled twice', async () => {
   const { consume } = await system.start();
@@ -87,7 +90,9 @@ test('a merchant that changes a webhook all the time delays neither its own even
       // Changes the webhook after it was read and before its events are stored, unless it is locked.
       const change = system.pool.query('update gateway.webhooks set updated_at = now() where id = $1', [busy.id]);
       changes.push(change);
-      await Promise.race([change, sleep(100)]);
+      let isDone = false;
+      void change.then(() => (isDone = true));
+      while (!isDone && (await system.pool.query(WAITS_FOR_LOCK)).rowCount === 0);
     }
     return (system.pool.query as (...args: unknown[]) => Promise<unknown>).apply(system.pool, args);
   };
