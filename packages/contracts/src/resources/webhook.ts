@@ -31,6 +31,7 @@ const eventTypesOf = <O extends 'order' | 'payment'>(object: O) =>
 
 export const WebhookEventType = z.enum(EVENT_TYPES);
 export const OrderEventType = eventTypesOf('order');
+export const PaymentEventType = eventTypesOf('payment');
 
 export const Webhook = withExample(
   z.object({
@@ -98,7 +99,7 @@ export const OrderWebhookPayload = z.object({
 });
 
 export const PaymentWebhookPayload = z.object({
-  event: eventTypesOf('payment').describe('What happened.'),
+  event: PaymentEventType.describe('What happened.'),
   data: Payment.describe('The payment right after the event.'),
   object_type: z.literal('payment').describe('The type of `data`.'),
   timestamp,

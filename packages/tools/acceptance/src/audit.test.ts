@@ -26,8 +26,8 @@ test(
   'a merchant reads the complete history of an order, and an auditor verifies its hash chains',
   async () => {
     const { order } = await purchase(shop.api);
-    const { items, next } = await shop.api.history(order.id);
-    expect(next).toBeUndefined();
+    const { items, next_cursor } = await shop.api.history(order.id);
+    expect(next_cursor).toBeUndefined();
     const streams = [`order-${order.id}`, `payment-${order.payments[0]!.id}`];
     expect(new Set(items.map(({ stream }) => stream))).toEqual(new Set(streams));
     expect(items[0]).toMatchObject({ type: 'OrderCreated', sequence: 0, actor: `key:${shop.key.slice(11, 23)}` });
@@ -51,17 +51,17 @@ test('a long history is paged without gaps or duplicates', async () => {
   const { id } = await shop.api.createOrder(orderBody());
   for (let n = 0; n < 70; n += 1) await shop.api.updateOrder(id, { metadata: { n } });
   const sequences: number[] = [];
-  for (let after: string | undefined, pages = 1; ; pages += 1) {
-    const { items, next } = await shop.api.history(id, { after });
+  for (let cursor: string | undefined, pages = 1; ; pages += 1) {
+    const { items, next_cursor } = await shop.api.history(id, { cursor });
     sequences.push(...items.map(({ sequence }) => sequence));
-    if (next === undefined) {
+    if (next_cursor === undefined) {
       expect(pages).toBeGreaterThan(1);
       break;
     }
-    after = next;
+    cursor = next_cursor;
   }
   expect(sequences).toEqual(Array.from({ length: 71 }, (_, n) => n));
-  expect((await shop.api.send('GET', `/v1/orders/${id}/history?after=nonsense`)).status).toBe(400);
+  expect((await shop.api.send('GET', `/v1/orders/${id}/history?cursor=nonsense`)).status).toBe(400);
 });
 
 test(

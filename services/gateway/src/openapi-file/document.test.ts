@@ -24,7 +24,8 @@ beforeAll(async () => {
 });
 
 const operations = () =>
-  Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, methods]) =>
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
+  Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   );
 
@@ -182,6 +183,61 @@ test('every error response has an example of each of its codes', () => {
   );
 });
 
+/** What generators of clients do not understand, or make poor code of, by its place in the document. */
+const faultsFor = (fault: (node: Record<string, unknown>, place: string) => boolean): string[] => {
+  const search = (node: unknown, place: string): string[] => {
+    if (typeof node !== 'object' || node === null) return [];
+    const found = !Array.isArray(node) && fault(node as Record<string, unknown>, place) ? [place] : [];
+    const inner = Object.entries(node).filter(([name]) => !['example', 'examples'].includes(name));
+    return [...found, ...inner.flatMap(([name, part]) => search(part, `${place}/${name}`))];
+  };
+  return search(document, '');
+};
+const resolved = ({ $ref }: { $ref: string }) => document.components.schemas[$ref.split('/').at(-1)!];
+const isSchemaName = (place: string) => /^\/components\/schemas\/\w+$/.test(place);
+
+// A type per place, like `Currency5`.
+test('each enum with a choice is a named schema', () => {
+  expect(faultsFor((node, place) => Array.isArray(node.enum) && node.enum.length > 1 && !isSchemaName(place))).toEqual(
+    [],
+  );
+});
+
+test('each enum that may grow says so, and lists its values as an open list', () => {
+  const schemas = Object.entries<{ enum?: string[]; description: string }>(document.components.schemas);
+  const enums = schemas.filter(([, schema]) => (schema.enum?.length ?? 0) > 1);
+  const isOpen = ([, schema]: (typeof enums)[number]) => 'x-extensible-enum' in schema;
+  expect(enums.filter((each) => !isOpen(each)).map(([name]) => name)).toEqual(['SimulatedOutcome', 'SortOrder']);
+  for (const [, schema] of enums.filter(isOpen)) {
+    expect(schema).toMatchObject({ 'x-extensible-enum': schema.enum, type: 'string' });
+    expect(schema.description).toContain('New values can be added');
+  }
+});
+
+test('no body is optional, and none may be null', () => {
+  const bodies = operations().flatMap(([name, operation]) =>
+    operation.requestBody ? [[name, operation.requestBody]] : [],
+  );
+  expect(bodies.length).toBeGreaterThan(5);
+  for (const [name, body] of bodies) {
+    const schema = { $ref: expect.any(String) };
+    expect([name, body]).toEqual([name, { required: true, content: { 'application/json': { schema } } }]);
+  }
+});
+
+test('each list continues at the `cursor` that is the `next_cursor` of the page before', () => {
+  const lists = operations().filter(([, { operationId }]) => String(operationId).startsWith('list'));
+  expect(lists.length).toBeGreaterThan(6);
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
+  for (const [, operation] of lists as [string, any][]) {
+    const names = operation.parameters.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['cursor', 'limit']));
+    expect(names).not.toContain('after');
+    const { properties } = resolved(operation.responses[200].content['application/json'].schema);
+    expect(properties).toMatchObject({ next_cursor: { type: 'string' } });
+  }
+});
+
 test('every event is described as a request with its signature headers', () => {
   expect(Object.keys(document.webhooks)).toEqual(WebhookEventType.options);
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -190,8 +246,8 @@ test('every event is described as a request with its signature headers', () => {
     expect(headers).toEqual(expect.arrayContaining(['x-signature', 'x-idempotency-key', 'webhook-signature']));
     const { schema, example } = post.requestBody.content['application/json'];
     expect(WebhookPayload.parse(example)).toMatchObject({ ...example, event });
-    const payload = document.components.schemas[schema.$ref.split('/').at(-1)!];
-    expect(payload.properties.event.enum).toContain(event);
+    const payload = resolved(schema);
+    expect(resolved(payload.properties.event).enum).toContain(event);
   }
   const { discriminator, oneOf } = document.components.schemas.WebhookPayload;
   expect(discriminator.propertyName).toBe('object_type');

@@ -10,7 +10,8 @@ const document = await openApiDocument();
 const breaking = breakingChanges(committed, document);
 if (breaking.length > 0) {
   process.stderr.write(
-    `these changes would break clients of ${file.pathname}:\n${breaking.map((change) => `  ${change}\n`).join('')}`,
+    `these changes would break clients of ${file.pathname}:\n${breaking.map((change) => `  ${change}\n`).join('')}` +
+      'if they are wanted in this version, delete the file and run this again\n',
   );
   process.exitCode = 1;
 } else {

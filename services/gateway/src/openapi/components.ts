@@ -9,7 +9,9 @@ import {
   DeliveryAttempt,
   DeliveryWithAttempts,
   DepositInstruction,
+  BlockRef,
   ErrorBody,
+  ErrorDetail,
   exampleOf,
   GatewayPayInstruction,
   HistoryEntry,
@@ -49,6 +51,7 @@ import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { RefundPage } from '../api/refunds/refund-routes.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
+import { ENUMS } from './enums.ts';
 
 /** The field by which a reader tells the variants of a union, and the schema of each of its values. */
 const discriminatedBy = (propertyName: string, schemas: Record<string, string>) => ({
@@ -117,11 +120,15 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   TestDelivery,
   Metadata,
   MetadataDto,
-  Error: ErrorBody,
+  Block: BlockRef,
+  ApiError: ErrorBody,
+  ApiErrorDetail: ErrorDetail,
+  ...Object.fromEntries(Object.entries(ENUMS).map(([name, { schema }]) => [name, schema])),
 };
 
-/** Parts that the schemas in contracts lack: discriminators, and examples that are made from samples of events. */
+/** Parts that the schemas in contracts lack: discriminators, texts of enums, and examples that are made from samples of events. */
 const ADDED = new Map<z.ZodType, object>([
+  ...Object.values(ENUMS).map(({ schema, meta }) => [schema, meta] as const),
   [
     DepositInstruction,
     discriminatedBy('rail', { crypto_deposit: 'CryptoDepositInstruction', gateway_pay: 'GatewayPayInstruction' }),

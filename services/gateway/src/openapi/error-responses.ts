@@ -30,7 +30,7 @@ const FAULTS: Record<string, FaultDetail> = {
     path: 'at',
     message: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B in a URL)',
   },
-  listOrderHistory: { path: 'after', message: 'must be the `next` of an earlier response' },
+  listOrderHistory: { path: 'cursor', message: 'must be the `next_cursor` of an earlier response' },
   refundPayment: { path: 'amount', message: 'USDC has 6 decimals, this amount has 7' },
   createWebhook: { path: 'url', message: 'must use https' },
   updateWebhook: { path: 'url', message: 'cannot be changed: delete the webhook and create another for the new URL' },
@@ -43,6 +43,7 @@ const FAULTS: Record<string, FaultDetail> = {
 };
 const LIST_FAULT: FaultDetail = { path: 'limit', message: 'must be a whole number from 1 to 100' };
 const OTHER_FAULT: FaultDetail = { path: 'colour', message: 'is not a known field' };
+const NO_BODY_FAULT: FaultDetail = { path: 'body', message: 'is not valid JSON' };
 const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to 255 visible characters' };
 
 const STATUS_TEXTS: Record<number, string> = {
@@ -65,6 +66,8 @@ export interface ErrorContext {
   /** Whether the operation is under `/v1`. */
   readonly versioned: boolean;
   readonly namesResource: boolean;
+  /** Whether a request can have an effect. */
+  readonly changes: boolean;
   readonly hasBody: boolean;
   readonly repeatable: boolean;
 }
@@ -85,12 +88,20 @@ export const errorResponses = (context: ErrorContext): Record<string, object> =>
   );
 };
 
-const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }: ErrorContext): ErrorCode[] => [
+const codesOf = ({
+  operationId,
+  versioned,
+  namesResource,
+  changes,
+  hasBody,
+  repeatable,
+}: ErrorContext): ErrorCode[] => [
   'invalid_request',
   ...(operationId === 'reportProviderPayment' ? (['invalid_signature'] as const) : (['unauthorized'] as const)),
   ...(versioned ? (['insufficient_scope'] as const) : []),
   ...(namesResource ? (['not_found'] as const) : []),
-  ...(hasBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
+  ...(hasBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+  ...(changes ? (['outcome_unknown'] as const) : []),
   ...(repeatable ? (['idempotency_key_reused'] as const) : []),
   // A create that runs at the same time as its repeat does not refuse it.
   ...(repeatable && operationId !== 'createOrder' ? (['idempotency_key_in_use'] as const) : []),
@@ -110,7 +121,7 @@ const responseOf = (status: number, codes: ErrorCode[], context: ErrorContext) =
   ),
   content: {
     'application/json': {
-      schema: { $ref: '#/components/schemas/Error' },
+      schema: { $ref: '#/components/schemas/ApiError' },
       examples: Object.fromEntries(
         codes.map((code) => [code, { summary: ERROR_TEXTS[code].when, value: exampleOf(code, context) }]),
       ),
@@ -127,9 +138,10 @@ const exampleOf = (code: ErrorCode, context: ErrorContext) => {
   return errorBody(new AppError(code, message, { details }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
 };
 
-const faultOf = ({ operationId, hasBody, repeatable }: ErrorContext): FaultDetail => {
+const faultOf = ({ operationId, changes, hasBody, repeatable }: ErrorContext): FaultDetail => {
   if (operationId.startsWith('list')) return FAULTS[operationId] ?? LIST_FAULT;
-  return FAULTS[operationId] ?? (repeatable ? KEY_FAULT : hasBody ? OTHER_FAULT : LIST_FAULT);
+  if (repeatable) return FAULTS[operationId] ?? KEY_FAULT;
+  return FAULTS[operationId] ?? (hasBody ? OTHER_FAULT : changes ? NO_BODY_FAULT : LIST_FAULT);
 };
 
 const plain = (markdown: string): string => markdown.replaceAll('`', '');

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { encodeBody, type EncodedBody, sendEncodedBody } from '../door/responses/compression.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
@@ -14,7 +15,7 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
   await app.register(swagger, {
     openapi: DESCRIPTION,
     transform: (route) => {
-      const described = jsonSchemaTransform(withHealth(route));
+      const described = withKeptTexts(jsonSchemaTransform(withDefiniteBody(withHealth(route))));
       const { scope } = route.route.config ?? {};
       if (!scope) return described;
       const requirement = `Needs the scope \`${scope}\`.`;
@@ -66,13 +67,42 @@ const HEALTH: Record<string, object> = {
 const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
   HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;
 
+/** Documents a body that may be absent as a required one, and one that can only be empty not at all. The gateway takes
+ *  both, but clients of several generators cannot leave out a body. */
+const withDefiniteBody = <T extends { schema: { body?: unknown } }>(route: T): T => {
+  const { body, ...schema } = route.schema;
+  const given = definite(body);
+  const isEmpty = given instanceof z.ZodObject && Object.keys(given.shape).length === 0;
+  return { ...route, schema: given === undefined || isEmpty ? schema : { ...schema, body: given } };
+};
+
+const definite = (schema: unknown): unknown =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? definite(schema.unwrap()) : schema;
+
+/** Hides the references of query parameters until `simplifyNode`, because @fastify/swagger drops the description beside
+ *  a reference. */
+const withKeptTexts = <T extends { schema: FastifySchema }>(route: T): T => {
+  const { querystring } = route.schema as { querystring?: { properties: Record<string, { $ref?: string }> } };
+  if (!querystring) return route;
+  const properties = Object.entries(querystring.properties).map(([name, { $ref, ...rest }]) => [
+    name,
+    { ...rest, ...($ref !== undefined && { [HIDDEN_REF]: $ref }) },
+  ]);
+  return {
+    ...route,
+    schema: { ...route.schema, querystring: { ...querystring, properties: Object.fromEntries(properties) as object } },
+  };
+};
+
+const HIDDEN_REF = 'x-ref';
+
 /** The parts of an OpenAPI operation that this file reads or adds. */
 interface Operation {
   operationId?: string;
   description?: string;
   security?: Record<string, string[]>[];
   parameters?: unknown[];
-  requestBody?: { required?: boolean; description?: string };
+  requestBody?: object;
   responses: Record<string, object>;
 }
 
@@ -85,7 +115,6 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   const { operationId = '' } = operation;
   const isProviders = path.startsWith('/v1/providers/');
   const versioned = path.startsWith('/v1/') && !isProviders;
-  const hasBody = method !== 'get';
   const repeatable = versioned && method === 'post';
   const isList = operationId.startsWith('list');
   const added = [
@@ -98,7 +127,6 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     status,
     { ...answer, description: 'Success.', headers: headers(...added) },
   ]);
-  const isOptional = OPTIONAL_BODY.test(`${method} ${path}`);
   return {
     ...operation,
     security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
@@ -106,11 +134,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
     ...(operation.requestBody && {
-      requestBody: {
-        ...operation.requestBody,
-        required: hasBody && !isOptional,
-        ...(isOptional && { description: 'Optional: no body, `null` and `{}` mean the same.' }),
-      },
+      requestBody: { ...operation.requestBody, required: true },
     }),
     responses: {
       ...Object.fromEntries(answers),
@@ -118,7 +142,8 @@ const completeOperation = (path: string, method: string, operation: Operation): 
         operationId,
         versioned,
         namesResource: path.includes('{id}') || !versioned,
-        hasBody,
+        changes: method !== 'get',
+        hasBody: operation.requestBody !== undefined,
         repeatable,
       }),
     },
@@ -132,9 +157,6 @@ const HEALTH_RESPONSES: Record<string, Operation['responses']> = {
     503: { description: 'A dependency is unavailable. `missing` lists the names.', headers: headers('Retry-After') },
   },
 };
-
-// Operations without a body, or with an optional one.
-const OPTIONAL_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
 
 // Operations that create a resource with a path of its own.
 const CREATES = new Set(['createOrder', 'createWebhook', 'refundPayment', 'registerPayment', 'testWebhook']);
@@ -167,16 +189,20 @@ const mergeInputSchemas = <T extends Document>(document: T): T => {
 const ANY_JSON = { description: 'Any JSON value. Text in a request must not contain NUL.', pattern: '^[^\\u0000]*$' };
 
 const simplifyNode = (node: Record<string, unknown>): unknown => {
-  if (typeof node.$ref === 'string') {
+  const reference = node.$ref ?? node[HIDDEN_REF];
+  if (typeof reference === 'string') {
     // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
-    if (node.$ref.includes('__shared')) return ANY_JSON;
-    const { example: _, ...rest } = node;
-    return { ...rest, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
+    if (reference.includes('__shared')) return ANY_JSON;
+    // The place inherits these from the named schema.
+    const { example: _, 'x-extensible-enum': __, [HIDDEN_REF]: ___, ...rest } = node;
+    return { ...rest, $ref: reference.startsWith(COMPONENT) ? reference.replace(/Input$/, '') : reference };
   }
   // zod leaves out the default of a value that it converts.
-  const { minimum, maximum, pattern, example, 'x-default': convertedDefault, ...rest } = node;
+  const { minimum, maximum, pattern, example, 'x-default': convertedDefault, const: only, ...rest } = node;
   return {
     ...rest,
+    // Generators make text of every constant: a boolean then has no other value, which its description says.
+    ...(typeof only === 'string' && { enum: [only] }),
     // Parameters and contents have a schema and show their example; examples of fields are part of those of objects.
     ...(example !== undefined && 'schema' in node && { example }),
     ...(convertedDefault !== undefined && { default: convertedDefault }),

@@ -57,7 +57,7 @@ const WebhookPage = pageOf(Webhook);
 const DeliveryPage = pageOf(Delivery);
 const HistoryPage = z.strictObject({
   items: z.array(HistoryEntry.partial({ order_id: true })),
-  next: z.string().optional(),
+  next_cursor: z.string().optional(),
 });
 const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
 const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });

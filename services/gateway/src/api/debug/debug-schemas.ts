@@ -23,6 +23,9 @@ export const TestWebhookBody = withExample(
 
 export const AdvanceTimeBody = withExample(z.strictObject(AdvanceTimeCall.shape), { minutes: 61 });
 
+/** The decision of the rail about a simulated payment. */
+export const SimulatedOutcome = z.enum(['confirmed', 'pending', 'failed']);
+
 export const RegisterPaymentBody = withExample(
   z.strictObject({
     order_id: requestText(0, 256).describe('The order that is paid.'),
@@ -34,12 +37,9 @@ export const RegisterPaymentBody = withExample(
       .describe(
         'Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default.',
       ),
-    outcome: z
-      .enum(['confirmed', 'pending', 'failed'])
-      .optional()
-      .describe(
-        '`confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it.',
-      ),
+    outcome: SimulatedOutcome.optional().describe(
+      '`confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it.',
+    ),
   }),
   { order_id: EXAMPLE_IDS.order, payment_rail: 'crypto_deposit', amount: '52.4722', currency: 'USDC' },
 );

@@ -51,6 +51,8 @@ export const RangeStart = instant('up');
 /** A page by number reads all rows before it. A page by cursor does not, and has no limit. */
 export const MAX_PAGE = 1000;
 
+export const SortOrder = z.enum(['asc', 'desc']);
+
 /** The query parameters that all lists have. `startOf` refuses a cursor together with a page above 1. */
 export const ListQuery = z.strictObject({
   page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. A page past the end is empty.'),
@@ -60,10 +62,9 @@ export const ListQuery = z.strictObject({
       'Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change.',
     ),
   limit: wholeNumber(100, 10).describe('Maximum number of items per page.'),
-  sort: z
-    .enum(['asc', 'desc'])
-    .default('desc')
-    .describe('Sort order by creation time: `asc` is oldest first, `desc` is newest first.'),
+  sort: SortOrder.default('desc').describe(
+    'Sort order by creation time: `asc` is oldest first, `desc` is newest first.',
+  ),
   from_date: RangeStart.optional().describe('Only items created at or after this time.'),
   to_date: Instant.optional().describe('Only items created at or before this time.'),
 });

@@ -73,7 +73,9 @@ test('a page past the end links back to the last page', async () => {
 });
 
 test('a history links to its next page', async () => {
-  expect(await linksOf('/v1/orders?after=x', { items: [], next: 'abc' })).toEqual({ next: '/v1/orders?after=abc' });
+  expect(await linksOf('/v1/orders?limit=2&cursor=x', { items: [], next_cursor: 'abc' })).toEqual({
+    next: '/v1/orders?limit=2&cursor=abc',
+  });
 });
 
 test('a created resource has a location', async () => {

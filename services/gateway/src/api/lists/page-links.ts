@@ -16,14 +16,14 @@ export const addPageLinks = (app: FastifyInstance): void => {
 type Link = [rel: string, parameter: string, value: string | number];
 
 const linksOf = (payload: unknown, url: string): Link[] => {
-  const { items, page, totalPages, next, next_cursor: cursor } = Object(payload) as Record<string, unknown>;
+  const { items, page, totalPages, next_cursor: cursor } = Object(payload) as Record<string, unknown>;
   if (!Array.isArray(items)) return [];
-  if (typeof next === 'string') return [['next', 'after', next]];
-  if (typeof page !== 'number' || typeof totalPages !== 'number') return [];
+  const byCursor: Link[] = typeof cursor === 'string' ? [['next', 'cursor', cursor]] : [];
+  // A history has no page numbers.
+  if (typeof page !== 'number' || typeof totalPages !== 'number') return byCursor;
   const requested = parametersOf(url);
   // No page after MAX_PAGE can be read.
   const last = Math.min(totalPages, MAX_PAGE);
-  const byCursor: Link[] = typeof cursor === 'string' ? [['next', 'cursor', cursor]] : [];
   const byPage: Link[] = page < last ? [['next', 'page', page + 1]] : [];
   if (requested.has('cursor')) return [['first', 'page', 1], ...byCursor];
   return [

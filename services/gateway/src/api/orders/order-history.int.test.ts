@@ -48,8 +48,13 @@ test('merges the histories of orders and payments up to the position that both h
   const { body } = await reader.send('GET', `/v1/orders/${order.id}/history`);
   expect(body.items).toEqual([1, 2, 3, 4].map(shown));
 
+  const short = await reader.send('GET', `/v1/orders/${order.id}/history?limit=2`);
+  expect(short.body).toEqual({ items: [1, 2].map(shown), next_cursor: expect.any(String) });
+  await reader.send('GET', `/v1/orders/${order.id}/history?cursor=${short.body.next_cursor}`);
+  expect(new URL(gateway.orders.calls.at(-1)!.path, 'http://x').searchParams.get('after')).toBe('p 2');
+
   gateway.orders.respond = gateway.payments.respond = () => page([], false);
-  const last = await reader.send('GET', `/v1/orders/${order.id}/history?after=${body.next}`);
+  const last = await reader.send('GET', `/v1/orders/${order.id}/history?cursor=${body.next_cursor}`);
   expect(last.body).toEqual({ items: [] });
   for (const { calls } of [gateway.orders, gateway.payments])
     expect(new URL(calls.at(-1)!.path, 'http://x').searchParams.get('after')).toBe('p 4');
@@ -114,9 +119,9 @@ test('shows the events in the form of the API, each amount in the currency of it
   });
 });
 
-test.each(['', '%00', 'cCA0=', 'AAAA', 'x'.repeat(129)])('refuses the history cursor %j', async (after) => {
-  const { status, body } = await reader.send('GET', `/v1/orders/${order.id}/history?after=${after}`);
-  expect([status, body.details?.[0]?.path]).toEqual([400, 'after']);
+test.each(['', '%00', 'cCA0=', 'AAAA', 'x'.repeat(129)])('refuses the history cursor %j', async (cursor) => {
+  const { status, body } = await reader.send('GET', `/v1/orders/${order.id}/history?cursor=${cursor}`);
+  expect([status, body.details?.[0]?.path]).toEqual([400, 'cursor']);
 });
 
 test.each([

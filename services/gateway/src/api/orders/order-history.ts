@@ -36,12 +36,17 @@ export const createHistoryReader =
     return mergeHistory(await Promise.all(pages));
   };
 
-/** Reads one page of the history of an order as the API shows it. The events do not repeat the decimals of their
- *  amounts: the order has them, or, on the stream of a payment, the payment. */
+/** Reads one page of the history of an order as the API shows it, with `limit` events at most. The events do not repeat
+ *  the decimals of their amounts: the order has them, or, on the stream of a payment, the payment. */
 export const createPublicHistoryReader =
   (readHistory: ReadHistory, db: Queryable) =>
-  async (order: Order, after: string | undefined, context: CallContext): Promise<HistoryPage<HistoryEntry>> => {
-    const { messages, more } = await readHistory(order.id, after, context);
+  async (
+    order: Order,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+    context: CallContext,
+  ): Promise<HistoryPage<HistoryEntry>> => {
+    const { messages: found, more } = await readHistory(order.id, decodeCursor(cursor), context);
+    const messages = found.slice(0, limit);
     const decimals = new Map(order.payments.map(({ id, paid_amount }) => [id, decimalsIn(paid_amount)]));
     decimals.set(order.id, decimalsIn(order.total_amount));
     const unknown = messages
@@ -57,7 +62,7 @@ export const createPublicHistoryReader =
         place,
         message: historyView(message, order.id, (id) => decimals.get(id)),
       })),
-      more,
+      more: more || found.length > limit,
     };
   };
 
@@ -73,12 +78,11 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 /** An opaque cursor for clients: base64url of a position in a history. */
 export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url');
 
-/** The position in a cursor of the query parameter `after`; undefined without a cursor. Throws `invalid_request` for
- *  other text. */
-export const decodeCursor = (cursor: string | undefined): string | undefined => {
+/** The position in a cursor; undefined without a cursor. Throws `invalid_request` for other text. */
+const decodeCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const position = Buffer.from(cursor, 'base64url').toString();
   if (!PRINTABLE_ASCII.test(position) || encodeCursor(position) !== cursor)
-    throw invalidRequest([{ path: 'after', message: 'must be the `next` of an earlier response' }]);
+    throw invalidRequest([{ path: 'cursor', message: 'must be the `next_cursor` of an earlier response' }]);
   return position;
 };

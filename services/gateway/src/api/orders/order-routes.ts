@@ -31,7 +31,6 @@ import {
   clampedIsoString,
   createHistoryReader,
   createPublicHistoryReader,
-  decodeCursor,
   encodeCursor,
 } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
@@ -106,10 +105,10 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     { config: { scope: 'orders:self:read' }, schema: schemas.listOrderHistory },
     async (request) => {
       const order = await findOrder(request, request.params.id);
-      const { messages, more } = await readHistory(order, decodeCursor(request.query.after), callContext(request));
+      const { messages, more } = await readHistory(order, request.query, callContext(request));
       return {
         items: messages.map(({ message }) => message),
-        ...(more && { next: encodeCursor(messages.at(-1)!.place) }),
+        ...(more && { next_cursor: encodeCursor(messages.at(-1)!.place) }),
       };
     },
   );

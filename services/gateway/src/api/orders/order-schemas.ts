@@ -11,7 +11,7 @@ import {
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { NoBody, pathId } from '../ids.ts';
-import { Instant, ListQuery } from '../lists/list-query.ts';
+import { Instant, ListQuery, wholeNumber } from '../lists/list-query.ts';
 
 export const OrderPage = pageOf(Order);
 
@@ -31,12 +31,13 @@ const StateQuery = z.object({
 });
 
 const HistoryQuery = z.strictObject({
-  after: requestText(1, 128).optional().describe('The cursor: `next` of the previous page.'),
+  limit: wholeNumber(100, 100).describe('Maximum number of events per page. A page of large events has fewer.'),
+  cursor: requestText(1, 128).optional().describe('Returns the page after the one with this `next_cursor`.'),
 });
 
 export const OrderHistoryPage = z.object({
   items: z.array(HistoryEntry).describe('Recorded events, oldest first.'),
-  next: z.string().optional().describe('The cursor of the next page, for `after`. Absent on the last page.'),
+  next_cursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last page.'),
 });
 
 const params = pathId('order', 'ord');
@@ -76,7 +77,7 @@ export const listOrderHistory = {
   operationId: 'listOrderHistory',
   summary: 'List the history of an order',
   description:
-    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. `data` names its fields as the resources do, with decimal amounts. The events of each stream form a hash chain over their recorded form, which the operator can export: anyone who keeps a `hash` can prove later that no earlier event of its stream was changed. Stop when `next` is absent.',
+    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. `data` names its fields as the resources do, with decimal amounts. The events of each stream form a hash chain over their recorded form, which the operator can export: anyone who keeps a `hash` can prove later that no earlier event of its stream was changed. Stop when `next_cursor` is absent.',
   tags,
   params,
   querystring: HistoryQuery,

@@ -1,0 +1,49 @@
+import {
+  AttemptOutcome,
+  DeliveryStatus,
+  ItemCurrency,
+  MerchantType,
+  OrderEventType,
+  OrderStatus,
+  OrphanReason,
+  PaymentCurrency,
+  PaymentEventType,
+  PaymentRail,
+  PaymentStatus,
+  ReplayStatus,
+  WebhookEventType,
+} from '@cpg/contracts';
+import type { z } from 'zod';
+import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
+import { SortOrder } from '../api/lists/list-query.ts';
+
+const OPEN = 'New values can be added: handle a value that you do not know.';
+
+/** An enum in responses. It may grow within an API version. */
+const open = (schema: z.ZodEnum, text: string) => ({
+  schema,
+  meta: { description: `${text} ${OPEN}`, 'x-extensible-enum': schema.options },
+});
+
+/** An enum in requests alone. */
+const closed = (schema: z.ZodEnum, text: string) => ({ schema, meta: { description: text } });
+
+/** The enums of the document by name. Generators make one type of each, and a type per place of an enum without a
+ *  name. */
+export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readonly meta: object }>> = {
+  OrderStatus: open(OrderStatus, 'The state of an order.'),
+  PaymentStatus: open(PaymentStatus, 'The state of a payment.'),
+  OrphanReason: open(OrphanReason, 'Why a payment is an orphan.'),
+  PaymentCurrency: open(PaymentCurrency, 'A currency that orders are paid in.'),
+  ItemCurrency: open(ItemCurrency, 'A currency of prices.'),
+  Rail: open(PaymentRail, 'A way to pay: through a provider (`gateway_pay`), or to an address (`crypto_deposit`).'),
+  MerchantType: open(MerchantType, 'Whether a merchant is a person or a business.'),
+  WebhookEventType: open(WebhookEventType, 'The type of an event.'),
+  OrderEventType: open(OrderEventType, 'The type of an event about an order.'),
+  PaymentEventType: open(PaymentEventType, 'The type of an event about a payment.'),
+  DeliveryStatus: open(DeliveryStatus, 'The state of a delivery.'),
+  AttemptOutcome: open(AttemptOutcome, 'The result of an attempt to deliver an event.'),
+  ReplayStatus: open(ReplayStatus, 'The state of a replay.'),
+  SortOrder: closed(SortOrder, '`asc` is oldest first, `desc` is newest first.'),
+  SimulatedOutcome: closed(SimulatedOutcome, 'The decision of the rail about a simulated payment.'),
+};
