@@ -2,6 +2,7 @@ import { ORDER_EXAMPLES } from './examples/order-events.ts';
 import { PAYMENT_EXAMPLES } from './examples/payment-events.ts';
 import { MERCHANT, ORDER, PAYMENT } from './examples/values.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType, WebhookPayload } from './resources/webhook.ts';
+import { refundIn } from './refund-view.ts';
 import { type DomainMessage, schemaIdOf } from './topics.ts';
 
 const EXAMPLES = { ...ORDER_EXAMPLES, ...PAYMENT_EXAMPLES };
@@ -32,7 +33,9 @@ export const sampleMessageOf = (event: WebhookEventType) => exampleMessage(WEBHO
 
 /** The body of a webhook event, from its sample. */
 export const samplePayloadOf = (event: WebhookEventType): WebhookPayload => {
-  const { time, data } = sampleMessageOf(event);
+  const { type, time, data } = sampleMessageOf(event);
+  const object_type = event.split(':')[0];
+  const refund = refundIn({ type, data });
   const timestamp = Date.parse(time);
-  return WebhookPayload.parse({ event, data: data.resource, object_type: event.split(':')[0], timestamp });
+  return WebhookPayload.parse({ event, data: data.resource, object_type, ...(refund && { refund }), timestamp });
 };

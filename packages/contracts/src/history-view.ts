@@ -164,11 +164,14 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     confirmations,
     block,
   }),
-  PaymentRefunded: ({ refundId, amountMinor, refundedTotalMinor, reason }, amount) => ({
+  PaymentRefunded: ({ refundId, amountMinor, refundedTotalMinor, reason, txHash, network, destination }, amount) => ({
     refund_id: refundId,
     amount: amount(amountMinor),
     refunded_amount: amount(refundedTotalMinor),
     reason,
+    tx_hash: txHash,
+    network,
+    destination,
   }),
   PaymentAssigned: ({ merchantId, orderId, sighting, seenAt, confirmedAt }) => ({
     merchant_id: merchantId,

@@ -21,6 +21,7 @@ export * from './payment-offer.ts';
 export * from './payment-fold.ts';
 export * from './payment-view.ts';
 export * from './recorded-values.ts';
+export * from './refund-view.ts';
 export * from './resources/checkout.ts';
 export * from './resources/delivery.ts';
 export * from './resources/history.ts';

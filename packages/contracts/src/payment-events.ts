@@ -117,18 +117,27 @@ export const PaymentRefunded = defineEvent({
   type: 'PaymentRefunded',
   message: 'payment.refunded',
   webhooks: ['payment:refunded'],
-  summary: 'A payment was refunded, in full or in part.',
+  summary: 'The merchant recorded that it paid a payment back, in full or in part.',
   data: {
     refundId: RefundId,
     amountMinor: Minor,
     refundedTotalMinor: Minor,
     reason: z.string().optional(),
-    /** The operator who marked unclaimed money as returned, and the transaction that returned it. */
+    /** The operator who marked unclaimed money as returned. */
     by: z.string().optional(),
+    /** How the money went back, as far as it is known: the transaction, its network, and the address that it paid. Of
+     *  money that went back through a provider, what the merchant wrote. */
     txHash: z.string().optional(),
+    network: z.string().optional(),
+    destination: z.string().optional(),
     ...At,
   },
-  limits: { by: Statement.optional(), txHash: Statement.optional() },
+  limits: {
+    by: Statement.optional(),
+    txHash: Statement.optional(),
+    network: Statement.optional(),
+    destination: Statement.optional(),
+  },
 });
 
 /** Unclaimed money got an owner: it came for no order that exists. Assigned to an order, that order decides on it.

@@ -23,9 +23,9 @@ export type PaymentMessage = MessageOf<(typeof PAYMENT_EVENTS)[number], Payment>
 
 export type DomainMessage = OrderMessage | PaymentMessage;
 
-/** A message for a consumer that does not read the change. */
+/** A message for a consumer that reads no change but that of a refund. */
 export type ResourceMessage = Pick<DomainMessage, keyof Envelope | 'type'> & {
-  data: Pick<DomainMessage['data'], 'resource'>;
+  data: Pick<DomainMessage['data'], 'resource'> & { change?: unknown };
 };
 
 type PublishedEvent = EventDefinition<string, DomainMessage['type']>;

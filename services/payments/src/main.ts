@@ -123,7 +123,7 @@ function paymentHandler({ commandHandler, log }: OpenedService, recent: RecentEv
 /** Records new payments and their changes, and reports them to orders. */
 function openMatching(
   { client, now, log }: OpenedService,
-  { fees, scales }: Config,
+  { fees, scales, assets: table }: Config,
   { commands, orders, payableAt }: Pick<MatchingOptions, 'commands'> & { orders: OrdersClient; payableAt: FindPayable },
 ) {
   const notifyOrder = orderNotifier({
@@ -142,7 +142,7 @@ function openMatching(
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
   });
-  return { register, changes: paymentChanges({ commands, notifyOrder, now, log }) };
+  return { register, changes: paymentChanges({ commands, notifyOrder, table, now, log }) };
 }
 
 /** Starts the work of payments besides its projections and messages. Returns the parts to stop. */

@@ -73,8 +73,9 @@ const fail = async () => {
 
 const refund = async () => {
   await pay();
-  const { refundId, reason, at } = refunded;
-  await paymentCall('refunds', at, { merchant_id: merchantId, refund_id: refundId, reason });
+  const { refundId, reason, at, txHash: tx_hash, network, destination } = refunded;
+  const how = { tx_hash, network, destination };
+  await paymentCall('refunds', at, { merchant_id: merchantId, refund_id: refundId, reason, ...how });
 };
 
 const mineAgain = async () => {

@@ -18,6 +18,7 @@ import {
   REFUND,
   REFUNDED,
   refundedPayment,
+  RETURNED,
   SEEN,
   TX,
 } from './values.ts';
@@ -96,6 +97,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       amountMinor: '14030000',
       refundedTotalMinor: '14030000',
       reason: 'goods returned',
+      ...RETURNED,
       at: REFUNDED,
     },
     resource: refundedPayment(),

@@ -29,6 +29,12 @@ export const LATER_BLOCK = {
   hash: '0x3fd6a0a0b5b2d13ba1e5c0bb57b0c5a4d5aef1b3fb0c4b7f3a3d64c2f4f1a7e9',
 };
 export const PROVIDER_ID = `eip155:1/${TX}:2`;
+/** How the money of the refund went back. */
+export const RETURNED = {
+  txHash: '0x9fc76417374aa880d4449a1f7f31ec597f00b1f6f3dd2d66f4c9c6c445836d8b',
+  network: 'ethereum',
+  destination: '0x52908400098527886E0F7030069857D2E4169EE7',
+};
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 export const ASSET = `eip155:1/erc20:${TOKEN}`;

@@ -144,6 +144,9 @@ export const RefundCall = z.object({
   refund_id: RefundId,
   amount: AmountDto.optional(),
   reason: z.string().optional(),
+  tx_hash: z.string().min(1).max(256).optional(),
+  network: z.string().min(1).max(64).optional(),
+  destination: z.string().min(1).max(256).optional(),
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 

@@ -9,7 +9,7 @@ import { Item, ItemDto, Modifier } from '../resources/item.ts';
 import { Metadata, MetadataDto } from '../resources/metadata.ts';
 import { Capabilities, CryptoDepositInstruction, GatewayPayInstruction, Order, Rate } from '../resources/order.ts';
 import { Payment } from '../resources/payment.ts';
-import { OrderWebhookPayload, WebhookEventType } from '../resources/webhook.ts';
+import { OrderWebhookPayload, PaymentWebhookPayload, WebhookEventType } from '../resources/webhook.ts';
 import { type DomainMessage, ORDER_MESSAGES, PAYMENT_MESSAGES, TOPICS, schemaIdOf } from '../topics.ts';
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -56,6 +56,7 @@ const AnyWebhookPayload = z.object({
   event: WebhookEventType,
   data: z.union([Order, Payment]),
   object_type: z.enum(['order', 'payment']),
+  refund: PaymentWebhookPayload.shape.refund,
   timestamp: OrderWebhookPayload.shape.timestamp,
 });
 

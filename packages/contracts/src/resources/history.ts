@@ -142,6 +142,8 @@ export const HistoryData = z
       amount: Amount.describe('The amount of the refund.'),
       refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
       refunded_at: Timestamp,
+      network: z.string().describe('The network on which the money went back.'),
+      destination: z.string().describe('Where the money went: an address on `network`, or the text of the merchant.'),
       reason: z.string(),
       renewal: z.int().describe('Number of the renewal.'),
       minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),

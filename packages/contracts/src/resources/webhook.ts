@@ -3,6 +3,7 @@ import { withExample } from '../example.ts';
 import { CreatedAt, EXAMPLE_IDS, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
 import { Order } from './order.ts';
 import { Payment } from './payment.ts';
+import { Refund } from './refund.ts';
 import { requestText } from './text.ts';
 
 /** Every webhook event: when it is sent, and the message whose example is its sample. The definitions of domain events
@@ -19,7 +20,10 @@ export const WEBHOOK_EVENTS = {
   },
   'payment:applied': { when: 'A payment was applied to its order.', sample: 'payment.applied' },
   'payment:failed': { when: 'The rail dropped or reversed a payment.', sample: 'payment.failed' },
-  'payment:refunded': { when: 'A payment was refunded, in full or in part.', sample: 'payment.refunded' },
+  'payment:refunded': {
+    when: 'A refund was recorded, of all or a part of a payment. `refund` is that refund.',
+    sample: 'payment.refunded',
+  },
 } as const;
 export type WebhookEventType = keyof typeof WEBHOOK_EVENTS;
 
@@ -102,6 +106,7 @@ export const PaymentWebhookPayload = z.object({
   event: PaymentEventType.describe('What happened.'),
   data: Payment.describe('The payment right after the event.'),
   object_type: z.literal('payment').describe('The type of `data`.'),
+  refund: Refund.optional().describe('The refund. Present in `payment:refunded` alone.'),
   timestamp,
 });
 

@@ -23,6 +23,8 @@ export interface PaymentEvent extends EventBase {
   readonly event: 'payment:applied' | 'payment:failed' | 'payment:refunded';
   readonly object_type: 'payment';
   readonly data: Payment;
+  /** In `payment:refunded` alone. */
+  readonly refund?: Refund | undefined;
 }
 
 export type Rail = 'gateway_pay' | 'crypto_deposit';
@@ -102,6 +104,22 @@ export interface Payment {
   block?: { height: number; hash: string } | undefined;
   created_at: string;
   updated_at: string;
+}
+
+export interface Refund {
+  id: string;
+  merchant_id: string;
+  payment_id: string;
+  order_id: string;
+  /** `recorded`: the merchant recorded that it paid the money back. */
+  status: 'recorded';
+  amount: string;
+  currency: PaymentCurrency;
+  reason?: string | undefined;
+  tx_hash?: string | undefined;
+  network?: string | undefined;
+  destination?: string | undefined;
+  created_at: string;
 }
 
 export interface Line {

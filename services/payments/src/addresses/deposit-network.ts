@@ -81,7 +81,8 @@ const readKey = (network: string, xpub: string): AccountKey => {
   }
 };
 
-const ADDRESSES: Record<BitcoinChain, ReturnType<typeof Address>> = {
+/** Reads and writes the addresses of each Bitcoin chain. */
+export const BITCOIN_ADDRESSES: Record<BitcoinChain, ReturnType<typeof Address>> = {
   main: Address(NETWORK),
   test: Address(TEST_NETWORK),
   regtest: Address({ ...TEST_NETWORK, bech32: 'bcrt' }),
@@ -90,7 +91,7 @@ const ADDRESSES: Record<BitcoinChain, ReturnType<typeof Address>> = {
 /** The native segwit address (P2WPKH, bech32) of a public key. Source: BIP141, BIP173.
  *  `p2wpkh` of the library takes ten times as long: it proves that the key is on the curve. */
 export const bitcoinAddress = (publicKey: PublicKey, chain: BitcoinChain): string =>
-  ADDRESSES[chain].encode({ type: 'wpkh', hash: hash160(publicKey) });
+  BITCOIN_ADDRESSES[chain].encode({ type: 'wpkh', hash: hash160(publicKey) });
 
 /** The account address of a public key, with the mixed-case checksum of EIP-55. */
 export const evmAddress = (publicKey: PublicKey): string => {

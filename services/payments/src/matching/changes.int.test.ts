@@ -1,6 +1,7 @@
 import { newId } from '@cpg/platform';
 import { applied, held, MERCHANT, report } from '../testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
+import { SANDBOX } from '../testing/jest-rails.ts';
 
 let payments: PaymentsService;
 
@@ -89,6 +90,23 @@ describe('refund', () => {
     expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } });
   });
 
+  test('records how the money went back, on the network of the payment', async () => {
+    const chain = SANDBOX.networks.find(({ kind }) => kind === 'evm')!;
+    const provider_id = `${chain.chainId}/0x${newId('payment')}:0`;
+    const { id } = await registered(applied, { provider_id });
+    const refund_id = newId('refund');
+    const destination = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+    const tx_hash = `0x${'ab'.repeat(32)}`;
+    const body = { refund_id, amount: '4', tx_hash: `0x${'AB'.repeat(32)}`, destination: destination.toLowerCase() };
+    expect(await refund(id, { ...body, destination: destination.slice(1) })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'destination', message: expect.stringContaining(chain.name) }] },
+    });
+    expect((await refund(id, body)).status).toBe(200);
+    const { rows } = await payments.pool.query('select resource from payments.refunds where id = $1', [refund_id]);
+    expect(rows[0].resource).toMatchObject({ status: 'recorded', network: chain.name, tx_hash, destination });
+  });
+
   test('refunds once when the same refund id is repeated', async () => {
     const { id } = await registered();
     const same = { amount: '4', refund_id: newId('refund') };
@@ -153,6 +171,7 @@ test('lists each refund in the read model, and none of a deleted payment', async
     order_id,
     merchant_id: MERCHANT,
     currency: 'USDC',
+    status: 'recorded',
     created_at: expect.any(String),
   };
   expect(await rows()).toEqual([

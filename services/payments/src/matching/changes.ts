@@ -1,3 +1,4 @@
+import type { AssetTable } from '@cpg/assets';
 import {
   AppError,
   type ConfirmationCall,
@@ -12,6 +13,7 @@ import type { CallContext, Logger } from '@cpg/platform';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
+import { checkedReturn } from './refund-return.ts';
 import type { PaymentCommand } from '../payment/command.ts';
 
 /** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
@@ -26,20 +28,23 @@ export interface PaymentChanges {
     context: CallContext,
     options?: Pick<HandleOptions, 'beforeAppend'>,
   ) => Promise<RegisteredPayment>;
-  /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
+  /** The merchant records that it paid a part back, or the rest. Throws `not_found` for a payment of another merchant,
    *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed,
-   *  `invalid_request` naming `amount`. */
+   *  `invalid_request` naming `amount`,
+   *  `tx_hash`, `network` or `destination`. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
 }
 
 export const paymentChanges = ({
   commands,
   notifyOrder,
+  table,
   now,
   log,
 }: {
   commands: PaymentCommands;
   notifyOrder: NotifyOrder;
+  table: AssetTable;
   now: () => Date;
   log: Logger;
 }): PaymentChanges => {
@@ -69,11 +74,19 @@ export const paymentChanges = ({
       change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
     fail: (paymentId, { failure_reason: failureReason }, context, options) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
-    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
-      const { merchantId, currency, decimals } = await commands.find(paymentId);
+    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason, ...given }, context) => {
+      const { merchantId, currency, decimals, providerId } = await commands.find(paymentId);
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
-      const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
+      const returned = checkedReturn(given, { currency, providerId }, table);
+      const command: PaymentCommand = {
+        type: 'RefundPayment',
+        refundId,
+        amountMinor,
+        reason,
+        ...returned,
+        at: now(),
+      };
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },
   };

@@ -42,7 +42,15 @@ export type Outcome = { readonly sighting?: number | undefined; readonly at: Dat
   | { readonly status: 'orphan'; readonly orphanReason: OrphanReason }
 );
 
-export type RefundPayment = {
+/** How the money of a refund went back, as far as it is known. The values are checked and in canonical form. */
+export interface Return {
+  /** The transaction that returned it. Without a network, the id at a provider. */
+  readonly txHash?: string | undefined;
+  readonly network?: string | undefined;
+  readonly destination?: string | undefined;
+}
+
+export type RefundPayment = Return & {
   readonly type: 'RefundPayment';
   readonly refundId: string;
   /** Defaults to everything not refunded yet. */
@@ -63,11 +71,9 @@ export type AssignPayment = {
 };
 
 /** An operator states that unclaimed money went back to its sender, all of it. */
-export type ReturnPayment = {
+export type ReturnPayment = Pick<Return, 'txHash'> & {
   readonly type: 'ReturnPayment';
   readonly refundId: string;
-  /** The transaction that returned it. */
-  readonly txHash?: string | undefined;
   readonly reason: string;
   /** The person who decided. */
   readonly by: string;

@@ -4,7 +4,7 @@ import { type ExistingPayment, refundableMinor } from './state.ts';
 
 /** Refunds a part of a payment, or the rest. Ignores a repeated refund id. */
 export const refund = (
-  { refundId, amountMinor, reason, at }: RefundPayment,
+  { refundId, amountMinor, reason, txHash, network, destination, at }: RefundPayment,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
   if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
@@ -41,6 +41,9 @@ export const refund = (
         amountMinor: String(amount),
         refundedTotalMinor: String(payment.refundedMinor + amount),
         ...(reason !== undefined && { reason }),
+        ...(txHash !== undefined && { txHash }),
+        ...(network !== undefined && { network }),
+        ...(destination !== undefined && { destination }),
         at: at.toISOString(),
       },
     },

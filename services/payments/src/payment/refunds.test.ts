@@ -16,6 +16,12 @@ describe('RefundPayment', () => {
       .when(refundPayment())
       .thenState((payment) => expect(payment.status).toBe('refunded'));
   });
+  test('records how the money went back', () => {
+    const returned = { txHash: 'f00d', network: 'bitcoin', destination: 'bc1q' };
+    given(paymentReceived(), paymentApplied)
+      .when({ ...refundPayment(4_000n), ...returned })
+      .thenLike({ type: 'PaymentRefunded', data: returned });
+  });
   test('keeps the status after a partial refund', () =>
     given(paymentReceived(), paymentApplied)
       .when(refundPayment(4_000n))

@@ -57,15 +57,17 @@ test('a received payment has the amounts of its report, and nothing is applied y
   expect(stateOf(paymentReceived({ confirmed: false }))).toMatchObject({ ...received, confirmedAt: undefined });
 });
 
+const RETURNED = { txHash: 'f00d', network: 'bitcoin', destination: 'bc1q' };
+
 test('each refund of a payment is kept, oldest first', () => {
   const reason = 'a broken cup';
   const first = paymentRefunded('4000');
-  const withReason = { ...first, data: { ...first.data, reason } } as PaymentEvent;
+  const withReason = { ...first, data: { ...first.data, reason, ...RETURNED } } as PaymentEvent;
   expect(
     stateOf(paymentReceived(), paymentApplied, withReason, paymentRefunded('6000', '10000', SECOND_REFUND_ID)).refunds,
   ).toEqual([
-    { refundId: REFUND_ID, amountMinor: 4_000n, reason, at: CHANGED_AT_ISO },
-    { refundId: SECOND_REFUND_ID, amountMinor: 6_000n, reason: undefined, at: CHANGED_AT_ISO },
+    { refundId: REFUND_ID, status: 'recorded', amountMinor: 4_000n, reason, ...RETURNED, at: CHANGED_AT_ISO },
+    { refundId: SECOND_REFUND_ID, status: 'recorded', amountMinor: 6_000n, at: CHANGED_AT_ISO },
   ]);
 });
 

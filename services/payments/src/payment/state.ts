@@ -1,13 +1,12 @@
-import { laterOf, paymentAfter, type PaymentEvent, type PaymentState } from '@cpg/contracts';
+import {
+  laterOf,
+  paymentAfter,
+  type PaymentEvent,
+  type PaymentState,
+  recordedRefund,
+  type RefundState,
+} from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
-
-/** A refund as folded from its event. */
-interface RecordedRefund {
-  readonly refundId: string;
-  readonly amountMinor: bigint;
-  readonly reason?: string | undefined;
-  readonly at: string;
-}
 
 /** To whom an operator gave unclaimed money. */
 export interface Assignment {
@@ -20,7 +19,7 @@ export interface Assignment {
 
 export interface ExistingPayment extends PaymentState {
   /** Oldest first. */
-  readonly refunds: readonly RecordedRefund[];
+  readonly refunds: readonly RefundState[];
   readonly assignment?: Assignment | undefined;
   /** The order that its rail named, if the payment was assigned to another one. */
   readonly reportedOrderId?: string | undefined;
@@ -71,11 +70,8 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentFailed':
     case 'PaymentReinstated':
       return paymentAfter(payment, event);
-    case 'PaymentRefunded': {
-      const { refundId, amountMinor, reason } = event.data;
-      const refunds = [...payment.refunds, { refundId, amountMinor: BigInt(amountMinor), reason, at }];
-      return { ...paymentAfter(payment, event), refunds };
-    }
+    case 'PaymentRefunded':
+      return { ...paymentAfter(payment, event), refunds: [...payment.refunds, recordedRefund(event.data)] };
     case 'PaymentAssigned': {
       const { merchantId, orderId, by, sighting } = event.data;
       return {

@@ -49,10 +49,8 @@ export const returnToSender = (
 ): PaymentEvent[] => {
   if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
   requireUnclaimed(payment);
-  return refund({ type: 'RefundPayment', refundId, reason, at }, payment).map((event) =>
-    event.type === 'PaymentRefunded'
-      ? { ...event, data: { ...event.data, by, ...(txHash !== undefined && { txHash }) } }
-      : event,
+  return refund({ type: 'RefundPayment', refundId, reason, txHash, at }, payment).map((event) =>
+    event.type === 'PaymentRefunded' ? { ...event, data: { ...event.data, by } } : event,
   );
 };
 

@@ -20,7 +20,8 @@ const log = createLogger({ name: 'test', level: 'silent' });
 /** A payment right after its receipt, and after a refund. */
 const statesOf = (paymentId: string): [ExistingPayment, ExistingPayment] => {
   const received = paymentDecider.evolve(paymentDecider.initial, paymentReceived({ paymentId })) as ExistingPayment;
-  const refund = { refundId: paymentId.replace('pay_', 'rfd_'), amountMinor: received.amountMinor, at: CHANGED_AT_ISO };
+  const refundId = paymentId.replace('pay_', 'rfd_');
+  const refund = { refundId, status: 'recorded', amountMinor: received.amountMinor, at: CHANGED_AT_ISO } as const;
   return [received, { ...received, status: 'refunded', refundedMinor: received.amountMinor, refunds: [refund] }];
 };
 

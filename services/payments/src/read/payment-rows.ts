@@ -1,4 +1,4 @@
-import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
+import { paymentView, type Refund, refundView } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -76,17 +76,7 @@ export const paymentWriter = (pool: Pool) => {
   return (projected: ProjectedPayment): Promise<void> => write({ id: projected.payment.paymentId, ...projected });
 };
 
-const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency, decimals }: ExistingPayment): Refund[] =>
-  refunds.map(({ refundId, amountMinor, reason, at }) => ({
-    id: refundId,
-    merchant_id: merchantId,
-    payment_id: paymentId,
-    order_id: orderId,
-    amount: fromMinor(amountMinor, decimals),
-    currency,
-    ...(reason !== undefined && { reason }),
-    created_at: at,
-  }));
+const refundsOf = (payment: ExistingPayment): Refund[] => payment.refunds.map((refund) => refundView(refund, payment));
 
 /** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`. */
 export const unsettledPaymentOf = async (

@@ -37,6 +37,9 @@ import { orderCreation } from '../../../orders/src/create/create-order.ts';
 import { dueOrders } from '../../../orders/src/deadlines/deadlines.ts';
 import { findPayables } from '../../../orders/src/create/payables.ts';
 
+/** The networks of the published examples. */
+const MAINNETS = readAssets({ ENVIRONMENT: 'production', CAZ_DECIMALS: 18 });
+
 export type BothServices = ReturnType<typeof startBothServices>;
 
 /** The call that creates an order of 10 USDC with a payment page. */
@@ -296,7 +299,7 @@ const paymentsService = ({
     receiveCallback: receiveCallbacks({ providers: [], record: async () => Promise.reject(new Error('no provider')) }),
     askLast: notCalled,
     pageAddresses: notCalled,
-    changes: paymentChanges({ commands, notifyOrder, now, log }),
+    changes: paymentChanges({ commands, notifyOrder, table: MAINNETS, now, log }),
     commands,
     deletePayments,
     unsettledPayment: async (orderId, heldByOrder) =>

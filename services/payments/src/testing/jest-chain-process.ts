@@ -22,9 +22,9 @@ import { MERCHANT } from './jest-fixtures.ts';
 import { memoryHandler } from './jest-memory.ts';
 import { crashes, type SimulatedChain, simulatedChain } from './jest-simulated-chain.ts';
 
-export const USDC = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }).assets.find(
-  ({ currency }) => currency === 'USDC',
-)!;
+const ASSETS = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
+
+export const USDC = ASSETS.assets.find(({ currency }) => currency === 'USDC')!;
 export const COIN = 'eip155:31337/slip44:60';
 export const KIND: ChainKind = {
   windowBlocks: 10,
@@ -88,7 +88,7 @@ const memoryPayments = (now: () => Date, log: Logger) => {
       scales: scalesOf({ CAZ_DECIMALS: 18 }),
       now,
     }),
-    fail: paymentChanges({ commands, notifyOrder, now, log }).fail,
+    fail: paymentChanges({ commands, notifyOrder, table: ASSETS, now, log }).fail,
     /** The order holds confirmed payments until more money comes. */
     setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
     /** The orders are paid: confirmed payments become orphans. */

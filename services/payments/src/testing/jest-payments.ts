@@ -171,7 +171,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     scales: SCALES,
     now,
   });
-  const changes = paymentChanges({ commands, notifyOrder, now, log });
+  const changes = paymentChanges({ commands, notifyOrder, table: SANDBOX, now, log });
   const record = recordReports({ register: registerPayment, log });
   const query = queryProvider({ record, log });
   const app = buildApp({

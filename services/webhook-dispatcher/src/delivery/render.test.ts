@@ -21,5 +21,29 @@ test('several webhook events of one message have ids of their own, the same each
   expect(renderMessage(message, types).map(({ id }) => id)).toEqual(ids);
 });
 
+test('a refund is in its own event, beside the payment', () => {
+  const refunded = exampleMessage('payment.refunded');
+  const [event] = renderMessage(refunded);
+  const { resource, change } = refunded.data;
+  expect(WebhookPayload.parse(JSON.parse(event!.body.toString()))).toMatchObject({
+    data: resource,
+    refund: {
+      id: change.refundId,
+      merchant_id: resource.merchant_id,
+      payment_id: resource.id,
+      order_id: resource.order_id,
+      status: 'recorded',
+      amount: '14.030000',
+      currency: resource.currency,
+      reason: change.reason,
+      tx_hash: change.txHash,
+      network: change.network,
+      destination: change.destination,
+      created_at: change.at,
+    },
+  });
+  expect(renderMessage(message)[0]!.body.toString()).not.toContain('"refund"');
+});
+
 test('a message that merchants do not receive gives no webhook event', () =>
   expect(renderMessage(exampleMessage('payment.received') as ResourceMessage)).toEqual([]));

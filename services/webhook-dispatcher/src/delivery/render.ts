@@ -1,4 +1,4 @@
-import { derivedId, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
+import { derivedId, refundIn, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
 import type { StoredEvent } from './delivery.ts';
 
 /** An event as it is stored and sent, with the fields that select its recipients. */
@@ -16,8 +16,15 @@ export interface RenderedEvent extends StoredEvent {
 export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(message)): RenderedEvent[] => {
   const { id, time, sequence, merchantid: merchantId, orderid: orderId, data } = message;
   const occurredMs = Date.parse(time);
+  const refund = refundIn(message);
   return types.map((type, index) => {
-    const payload = { event: type, data: data.resource, object_type: type.split(':')[0], timestamp: occurredMs };
+    const payload = {
+      event: type,
+      data: data.resource,
+      object_type: type.split(':')[0],
+      ...(refund && { refund }),
+      timestamp: occurredMs,
+    };
     return {
       // The same ids each time: a repeat of the message stores nothing.
       id: index === 0 ? id : derivedId('event', `${id}/${type}`),

@@ -1,4 +1,4 @@
-import { exampleMessage, sampleMessageOf, WebhookEventType, WebhookPayload } from '@cpg/contracts';
+import { exampleMessage, sampleMessageOf, samplePayloadOf, WebhookEventType, WebhookPayload } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { sampleEvent } from './samples.ts';
 
@@ -10,7 +10,7 @@ const anonymous = (payload: unknown) => {
   const names = new Map<string, string>();
   const name = (found: string) => names.get(found) ?? (names.set(found, `#${names.size}`), names.get(found)!);
   const text = JSON.stringify(payload, (key, value: unknown) => (key === 'metadata' ? undefined : value));
-  return text.replaceAll(/(?:mer|ord|pay)_\w{26}|0x[0-9a-f]{64}|\d{4}-[-\dT:.]{18}Z/g, name);
+  return text.replaceAll(/(?:mer|ord|pay|rfd)_\w{26}|0x[0-9a-f]{64}|\d{4}-[-\dT:.]{18}Z/g, name);
 };
 
 describe.each(WebhookEventType.options)('the sample of %s', (type) => {
@@ -18,7 +18,11 @@ describe.each(WebhookEventType.options)('the sample of %s', (type) => {
   const example = sampleMessageOf(type);
 
   test('is the example of a message that stands for this event, with other ids and times', () => {
-    const { event, data, timestamp, object_type } = payloadOf(type, merchantId, now);
+    const payload = payloadOf(type, merchantId, now);
+    const { event, data, timestamp, object_type } = payload;
+    expect(['refund' in payload, 'refund' in samplePayloadOf(type)]).toEqual(
+      Array(2).fill(type === 'payment:refunded'),
+    );
     expect([event, object_type, timestamp]).toEqual([type, type.split(':')[0], now.getTime()]);
     const expected = WebhookPayload.parse({ event, data: example.data.resource, object_type, timestamp });
     expect(anonymous(data)).toBe(anonymous(expected.data));

@@ -34,6 +34,21 @@ export const RefundPaymentBody = withExample(
       'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
     ),
     reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+    tx_hash: requestText(1, 128)
+      .optional()
+      .describe(
+        'The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it.',
+      ),
+    network: requestText(1, 64)
+      .optional()
+      .describe(
+        'The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none.',
+      ),
+    destination: requestText(1, 128)
+      .optional()
+      .describe(
+        'The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it.',
+      ),
   }),
   { amount: '10.5', reason: 'one dish was not served' },
 );

@@ -65,6 +65,7 @@ test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_referen
 describe('refund', () => {
   const refund = (id: string, body?: unknown, headers = {}) =>
     shop.send('POST', `/v1/payments/${id}/refund`, body, headers);
+  const PAID_BACK = { tx_hash: 'f00d', network: 'base', destination: '0x5aAe' };
   const refunded = () => paymentOf(payments[0]!.id, shop.id, { status: 'refunded', refunded_amount: '52.472200' });
   const refundIds = () => gateway.payments.calls.map(({ body }) => (body as { refund_id: string }).refund_id);
   beforeEach(() => {
@@ -72,7 +73,7 @@ describe('refund', () => {
     gateway.payments.respond = () => ({ status: 200, body: { payment: refunded(), order: null } });
   });
 
-  test.each([[undefined], [{}], [{ amount: '1.5' }], [{ amount: '1.5', reason: 'cold soup' }]])(
+  test.each([[undefined], [{}], [{ amount: '1.5' }], [{ amount: '1.5', reason: 'cold soup', ...PAID_BACK }]])(
     'with %j calls the payments service, and returns the payment',
     async (body) => {
       const response = await refund(payments[0]!.id, body);
@@ -108,6 +109,8 @@ describe('refund', () => {
     [{ amount: '-1' }, 'amount'],
     [{ amount: 1 }, 'amount'],
     [{ reason: '' }, 'reason'],
+    [{ tx_hash: '' }, 'tx_hash'],
+    [{ destination: 7 }, 'destination'],
     [{ surprise: 1 }, 'surprise'],
   ])('returns 400 for %j with the path of the field', async (body, path) => {
     expect((await refund(payments[0]!.id, body)).body).toMatchObject({ statusCode: 400, details: [{ path }] });

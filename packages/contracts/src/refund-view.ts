@@ -1,0 +1,76 @@
+import { withoutUndefined, type Rendered } from './carried-fields.ts';
+import { decimalsIn, fromMinor } from './money.ts';
+import { PaymentRefunded } from './payment-events.ts';
+import type { PaymentState } from './payment-view.ts';
+import type { Payment } from './resources/payment.ts';
+import type { Refund, RefundStatus } from './resources/refund.ts';
+import type { ResourceMessage } from './topics.ts';
+
+/** A refund as folded from events. The amount is in minor units of its payment. */
+export interface RefundState {
+  readonly refundId: string;
+  readonly status: RefundStatus;
+  readonly amountMinor: bigint;
+  readonly reason?: string | undefined;
+  readonly txHash?: string | undefined;
+  readonly network?: string | undefined;
+  readonly destination?: string | undefined;
+  /** When it was recorded. */
+  readonly at: string;
+}
+
+/** The refund after the event that recorded it. */
+export const recordedRefund = ({
+  refundId,
+  amountMinor,
+  reason,
+  txHash,
+  network,
+  destination,
+  at,
+}: ReturnType<typeof PaymentRefunded.recorded.parse>): RefundState =>
+  withoutUndefined({
+    refundId,
+    status: 'recorded',
+    amountMinor: BigInt(amountMinor),
+    reason,
+    txHash,
+    network,
+    destination,
+    at,
+  });
+
+/** The Refund resource. */
+export const refundView = (
+  refund: RefundState,
+  payment: Pick<PaymentState, 'paymentId' | 'merchantId' | 'orderId' | 'currency' | 'decimals'>,
+): Refund => {
+  const view: Rendered<Refund, object> = {
+    id: refund.refundId,
+    merchant_id: payment.merchantId,
+    payment_id: payment.paymentId,
+    order_id: payment.orderId,
+    status: refund.status,
+    amount: fromMinor(refund.amountMinor, payment.decimals),
+    currency: payment.currency,
+    reason: refund.reason,
+    tx_hash: refund.txHash,
+    network: refund.network,
+    destination: refund.destination,
+    created_at: refund.at,
+  };
+  return withoutUndefined(view) as Refund;
+};
+
+/** The refund that a message is about; undefined for a message about something else. */
+export const refundIn = ({ type, data }: Pick<ResourceMessage, 'type' | 'data'>): Refund | undefined => {
+  if (type !== PaymentRefunded.message) return undefined;
+  const { id, merchant_id, order_id, currency, paid_amount } = data.resource as Payment;
+  return refundView(recordedRefund(PaymentRefunded.recorded.parse(data.change)), {
+    paymentId: id,
+    merchantId: merchant_id,
+    orderId: order_id,
+    currency,
+    decimals: decimalsIn(paid_amount),
+  });
+};

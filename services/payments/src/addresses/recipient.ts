@@ -1,0 +1,49 @@
+import { checksummed, type Network } from '@cpg/assets';
+import { BITCOIN_ADDRESSES } from './deposit-network.ts';
+
+/** An address that can receive money on the network, in its canonical form. Throws RangeError with what is wrong, to
+ *  read after the name of a field. */
+export const recipientOn = (network: Network, text: string): string =>
+  network.kind === 'evm' ? evmRecipient(network, text) : bitcoinRecipient(network, text);
+
+/** The id of a transaction on the network, in lower case. Throws RangeError, like `recipientOn`. */
+export const transactionOn = ({ kind, name }: Network, text: string): string => {
+  const form = kind === 'evm' ? /^0x[0-9a-f]{64}$/i : /^[0-9a-f]{64}$/i;
+  if (form.test(text)) return text.toLowerCase();
+  throw new RangeError(
+    `is not a transaction on ${name}: it must be ${kind === 'evm' ? '0x and ' : ''}64 hexadecimal digits`,
+  );
+};
+
+const evmRecipient = ({ name }: Network, text: string): string => {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text))
+    throw new RangeError(`is not an address on ${name}: it must be 0x and 40 hexadecimal digits`);
+  const digits = text.slice(2);
+  if (/^0+$/.test(digits)) throw new RangeError('is the zero address: money that is sent there is lost');
+  const address = checksummed(digits);
+  // EIP-55: digits of one case have no checksum.
+  if (text !== address && digits !== digits.toLowerCase() && digits !== digits.toUpperCase())
+    throw new RangeError('has a wrong checksum: copy the address again, with its upper-case and lower-case letters');
+  return address;
+};
+
+const bitcoinRecipient = ({ name, chain }: Extract<Network, { kind: 'bitcoin' }>, text: string): string => {
+  if (isBitcoinAddress(chain, text)) return /^(?:bc|tb|bcrt)1/i.test(text) ? text.toLowerCase() : text;
+  const other = (['main', 'test', 'regtest'] as const).find((each) => isBitcoinAddress(each, text));
+  throw new RangeError(
+    other
+      ? `is an address of another network than ${name} (${BITCOIN_NAMES[chain]}): it is of ${BITCOIN_NAMES[other]}`
+      : `is not an address on ${name}: its checksum or its form is wrong`,
+  );
+};
+
+const BITCOIN_NAMES = { main: 'Bitcoin', test: 'a Bitcoin testnet', regtest: 'a Bitcoin regtest' };
+
+const isBitcoinAddress = (chain: keyof typeof BITCOIN_ADDRESSES, text: string): boolean => {
+  try {
+    BITCOIN_ADDRESSES[chain].decode(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
