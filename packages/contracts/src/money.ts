@@ -56,6 +56,13 @@ export const formatDecimal = ({ units, scale }: Decimal): string => {
   return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
+/** Formats a decimal number exactly, with at least this many decimals and no further zeros. */
+export const formatAtLeast = (value: Decimal, decimals: number): string => {
+  const { units, scale } = value;
+  if (scale <= decimals) return formatDecimal({ units: widen(value, decimals), scale: decimals });
+  return units % 10n === 0n ? formatAtLeast({ units: units / 10n, scale: scale - 1 }, decimals) : formatDecimal(value);
+};
+
 /** Converts to minor units of a currency with these decimals, rounded up. */
 export const toMinorRoundedUp = (value: Decimal, decimals: number): bigint =>
   value.scale <= decimals ? widen(value, decimals) : divideUp(value.units, 10n ** BigInt(value.scale - decimals));

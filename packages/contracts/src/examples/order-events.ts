@@ -154,6 +154,7 @@ export const ORDER_EXAMPLES: Examples = {
     resource: order({
       status: 'reversed',
       status_reason: 'payment_refunded',
+      paid_at: PAID,
       payments: [refundedPayment()],
       updated_at: REFUNDED,
     }),

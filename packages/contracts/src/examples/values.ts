@@ -127,6 +127,7 @@ export const order = (differences: Partial<Order> = {}): Order => ({
   external_reference_id: 'invoice-2026-0131',
   merchant_id: MERCHANT,
   items: ITEMS,
+  item_totals: { MXN: '250.00' },
   payments: [],
   status: 'awaiting_payment',
   status_reason: 'created',
@@ -162,6 +163,7 @@ export const paidOrder = (): Order =>
     status: 'paid',
     status_reason: 'payment_settled',
     remaining_amount: '0.000000',
+    paid_at: PAID,
   });
 
 /** The payment as its chain first shows it. */

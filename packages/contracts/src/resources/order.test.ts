@@ -104,6 +104,7 @@ test('an order from a time of other limits is shown as it is', () => {
     merchant_id: 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K',
     external_reference_id: 'x'.repeat(1_000),
     items: Array(200).fill({ ...line, unit_price: '45.501', modifiers: Array(30).fill({ ...line, name: '' }) }),
+    item_totals: { MXN: '18018.9009' },
     payments: [],
     status: 'paid',
     total_amount: '1.000000',

@@ -53,6 +53,10 @@ export type Rate = z.infer<typeof Rate>;
 export const Rates = z.partialRecord(ItemCurrency, Rate);
 export type Rates = z.infer<typeof Rates>;
 
+/** Exact sums of prices. */
+export const ItemTotals = z.partialRecord(ItemCurrency, Amount);
+export type ItemTotals = z.infer<typeof ItemTotals>;
+
 export const CryptoDepositInstruction = z.object({
   rail: z.literal('crypto_deposit').describe('The rail: a deposit on a chain.'),
   currency: PaymentCurrency.describe('The asset to send.'),
@@ -158,6 +162,9 @@ export const Order = withExample(
     ...OrderDetails.shown,
     merchant_id: OwnerId,
     items: z.array(Item).describe('What is sold.'),
+    item_totals: ItemTotals.describe(
+      'The sum of the items and their modifiers, by item currency: exact, with at least the decimals of the currency. Converted with `rates`, the sums make the price of the order.',
+    ),
     payments: z.array(Payment).describe('The payments of the order, oldest first.'),
     status: OrderStatus.describe('The state of the order.'),
     status_reason: z.string().optional().describe('Why the order has its status.'),
@@ -178,7 +185,17 @@ export const Order = withExample(
     capabilities: Capabilities.describe('What may happen to the order.'),
     deposit_instructions: z.array(DepositInstruction).describe('How to pay, one instruction per rail and network.'),
     payment_reference: z.string().optional().describe('The reference that the payer gives, if the rail has one.'),
+    payment_url: z
+      .string()
+      .meta({ format: 'uri' })
+      .optional()
+      .describe(
+        'The page on which the payer pays: send the payer there. The same as in the instruction of `gateway_pay`; absent without this rail.',
+      ),
     expiration_date: Timestamp.optional().describe('The deadline for payment.'),
+    paid_at: Timestamp.optional().describe(
+      'When the order last became `paid`. It stays when a payment fails or is refunded later. Absent before.',
+    ),
     created_at: CreatedAt.optional(),
     updated_at: UpdatedAt.optional(),
   }),
@@ -186,6 +203,7 @@ export const Order = withExample(
     id: EXAMPLE_IDS.order,
     merchant_id: EXAMPLE_IDS.merchant,
     items: ITEMS_EXAMPLE,
+    item_totals: { MXN: '935.00' },
     payments: [],
     status: 'awaiting_payment',
     total_amount: '52.472200',

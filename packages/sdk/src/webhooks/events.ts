@@ -37,6 +37,8 @@ export interface Order {
   external_reference_id: string;
   merchant_id: string;
   items: Item[];
+  /** The sum of the items and their modifiers, by item currency. */
+  item_totals: Partial<Record<ItemCurrency, string>>;
   payments: Payment[];
   status:
     | 'initialized'
@@ -60,7 +62,11 @@ export interface Order {
   capabilities: Capabilities;
   deposit_instructions: DepositInstruction[];
   payment_reference?: string | undefined;
+  /** The page on which the payer pays. Absent without the rail `gateway_pay`. */
+  payment_url?: string | undefined;
   expiration_date?: string | undefined;
+  /** When the order last became `paid`. Absent before. */
+  paid_at?: string | undefined;
   return_url?: string | undefined;
   cancel_url?: string | undefined;
   metadata?: Record<string, Json> | undefined;

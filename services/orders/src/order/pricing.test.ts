@@ -1,7 +1,9 @@
-import { type Item, parseDecimal } from '@cpg/contracts';
+import { type Item, parseDecimal, type Rates } from '@cpg/contracts';
 import fc from 'fast-check';
-import { crossRate, currenciesOf, price } from './pricing.ts';
+import { crossRate, itemTotals, price as priceOf, sumsOf } from './pricing.ts';
 
+const price = (items: readonly Item[], rates: Rates, decimals: number, stepMinor?: bigint) =>
+  priceOf(sumsOf(items), rates, decimals, stepMinor);
 const rate = (value: string) => ({ rate: value, source: 'test', quoted_at: '', expires_at: '' });
 const item = (
   quantity: number,
@@ -27,7 +29,7 @@ test('rounds the total up to a step that wallets take', () => {
 test('counts a modifier by its own quantity', () => {
   const coffee = item(3, '2', 'USDC', [{ name: 'oat milk', quantity: 2, unit_price: '0.5', currency: 'USDC' }]);
   expect(price([coffee], { USDC: rate('1') }, 6)).toBe(7_000_000n);
-  expect(currenciesOf([coffee])).toEqual(['USDC']);
+  expect(itemTotals([coffee])).toEqual({ USDC: '7.000000' });
 });
 
 test('needs a rate for each currency of its items and their modifiers, and for no other', () => {
@@ -36,9 +38,19 @@ test('needs a rate for each currency of its items and their modifiers, and for n
     item(1, '1', 'USD'),
     item(1, '1', 'MXN'),
   ];
-  expect(currenciesOf(items)).toEqual(['MXN', 'EUR', 'USD']);
+  expect([...sumsOf(items).keys()]).toEqual(['MXN', 'EUR', 'USD']);
   expect(() => price(items, { MXN: rate('1'), USD: rate('1') }, 6)).toThrow('no rate was locked for EUR');
 });
+
+test.each<[Item[], object]>([
+  [[item(1, '181.5', 'MXN')], { MXN: '181.50' }],
+  [[item(3, '60.5', 'MXN'), item(1, '0', 'USDT')], { MXN: '181.50', USDT: '0.000000' }],
+  [[item(0.333333, '1.01')], { USD: '0.33666633' }],
+  [[item(0.5, '0.1')], { USD: '0.05' }],
+  [[item(0.000001, '0.000001', 'USDC')], { USDC: '0.000000000001' }],
+])('shows sums exactly, with at least the decimals of their currency', (items, totals) =>
+  expect(itemTotals(items)).toEqual(totals),
+);
 
 test('accepts the largest total that can be written', () =>
   expect(price([item(1, '999999999999999999.999999', 'USDC')], { USDC: rate('1') }, 6)).toBe(10n ** 24n - 1n));

@@ -4,30 +4,43 @@ import {
   type Decimal,
   divideHalfEven,
   divideUp,
+  formatAtLeast,
   formatDecimal,
   invalidRequest,
   type Item,
   type ItemCurrency,
+  type ItemTotals,
   maxMinor,
   multiply,
   parseDecimal,
+  priceDecimals,
   type Rates,
   toMinorRoundedUp,
   ZERO,
 } from '@cpg/contracts';
 
-/** The distinct currencies of items and their modifiers. */
-export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
-  ...new Set(items.flatMap((item) => [item.currency, ...(item.modifiers ?? []).map((modifier) => modifier.currency)])),
-];
+/** The exact sums of items and their modifiers (`quantity * unit_price`; the quantity of a modifier is its own), by
+ *  currency. */
+export type Sums = ReadonlyMap<ItemCurrency, Decimal>;
 
-/** The price of an order in minor units with `decimals`: the exact sum of all lines (`quantity * unit_price`; the
- *  quantity of a modifier is its own), converted with the locked rates and rounded up once, to a multiple of
- *  `stepMinor`. Throws `invalid_request` for a total of zero, and for a total with more than 18 digits before the
- *  point. `rates` must have a rate for every currency of the items. */
-export const price = (items: readonly Item[], rates: Rates, decimals: number, stepMinor = 1n): bigint => {
-  const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
-  const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
+export const sumsOf = (items: readonly Item[]): Sums => {
+  const sums = new Map<ItemCurrency, Decimal>();
+  for (const line of items.flatMap((item) => [item, ...(item.modifiers ?? [])]))
+    sums.set(line.currency, add(sums.get(line.currency) ?? ZERO, cost(line)));
+  return sums;
+};
+
+/** The sums as resources show them: exact, with at least the decimals of their currencies. */
+export const itemTotals = (items: readonly Item[]): ItemTotals =>
+  Object.fromEntries(
+    [...sumsOf(items)].map(([currency, sum]) => [currency, formatAtLeast(sum, priceDecimals(currency))]),
+  );
+
+/** The price of an order in minor units with `decimals`: the sums, converted with the locked rates and rounded up once,
+ *  to a multiple of `stepMinor`. Throws `invalid_request` for a total of zero, and for a total with more than 18 digits
+ *  before the point. `rates` must have a rate for every currency of the sums. */
+export const price = (sums: Sums, rates: Rates, decimals: number, stepMinor = 1n): bigint => {
+  const total = [...sums].map(([currency, sum]) => multiply(sum, rateOf(rates, currency))).reduce(add, ZERO);
   const minor = roundedUp(toMinorRoundedUp(total, decimals), stepMinor);
   if (minor === 0n) throw refused('the total of the order must be positive');
   if (minor > maxMinor(decimals)) throw refused('the total of the order has more than 18 digits before the point');

@@ -14,13 +14,15 @@ const refund: OrderCommand = {
   at: NOON,
 };
 
-test('only a paid order says when it was paid', () => {
+test('an order says when it last became paid, also after it was reversed', () => {
+  expect(existing(after(create)).paidAt).toBeUndefined();
   const paid = existing(after(create, pay));
   expect(paid).toMatchObject({ status: 'paid', paidAt: paid.updatedAt });
   const reversed = existing(after(create, pay, refund));
-  expect(reversed.status).toBe('reversed');
-  expect(reversed).not.toHaveProperty('paidAt');
-  expect(existing(after(create, pay, refund, offer(2, 10_000_000n)))).toMatchObject({ status: 'paid' });
+  expect(reversed).toMatchObject({ status: 'reversed', paidAt: paid.paidAt });
+  const again = existing(after(create, pay, refund, offer(2, 10_000_000n)));
+  expect(again).toMatchObject({ status: 'paid', paidAt: again.updatedAt });
+  expect(again.updatedAt > paid.updatedAt).toBe(true);
 });
 
 test('a paid order that stays paid keeps the time at which it was paid', () => {

@@ -49,6 +49,8 @@ interface OrderFacts extends Readonly<OrderDetails> {
   /** Sandbox only: when its clock was advanced, and how far. */
   readonly advances: readonly { readonly at: string; readonly minutes: number }[];
   readonly renewals: number;
+  /** When the order last became paid. It stays when the order is reversed. */
+  readonly paidAt?: string | undefined;
   /** Number of updates and time advances. `MAX_CHANGES` limits it. */
   readonly changes: number;
   readonly createdAt: string;
@@ -73,7 +75,6 @@ interface PayableOrder extends Instructed {
 
 interface PaidOrder extends Instructed {
   readonly status: 'paid';
-  /** When the order last became paid. */
   readonly paidAt: string;
 }
 
@@ -94,7 +95,7 @@ export const inStatus = (
   order: ExistingOrder,
   { status, reason: statusReason, at }: { status: OrderStatus; reason: string; at: string },
 ): ExistingOrder => {
-  const facts = { ...withoutPaidAt(order), statusReason };
+  const facts = { ...order, statusReason };
   switch (status) {
     case 'initialized':
       return { ...facts, status, instructions: [] };
@@ -103,12 +104,6 @@ export const inStatus = (
     default:
       return { ...facts, status };
   }
-};
-
-const withoutPaidAt = (order: ExistingOrder) => {
-  if (order.status !== 'paid') return order;
-  const { paidAt: _, ...facts } = order;
-  return facts;
 };
 
 export const MAX_RENEWALS = 24;

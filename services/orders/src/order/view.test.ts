@@ -59,6 +59,25 @@ test('a QR code contains what the provider wants in it, by default its page', ()
   expect(codeOf({})).toMatchObject({ qr_content: instruction.paymentUrl });
 });
 
+test('shows the page of the rail that has one, and the sums of the items', () => {
+  const items = [{ name: 'tea', quantity: 3, unit_price: '60.5', currency: 'MXN' as const }];
+  const both = orderView(existing(after(createOrder({ items, instructions: [deposit, instruction] }))));
+  expect(both).toMatchObject({ payment_url: instruction.paymentUrl, item_totals: { MXN: '181.50' } });
+  expect(orderView(existing(after(createOrder({ instructions: [deposit] }))))).not.toHaveProperty('payment_url');
+});
+
+test('says when it became paid, also after it was reversed', () => {
+  const views = [[], [offer(1, 10_000_000n)], [offer(1, 10_000_000n), failed(1)]].map((more) =>
+    orderView(existing(after(createOrder(), ...more))),
+  );
+  const paidAt = views[1]!.updated_at;
+  expect(views.map(({ status, paid_at }) => [status, paid_at])).toEqual([
+    ['awaiting_payment', undefined],
+    ['paid', paidAt],
+    ['reversed', paidAt],
+  ]);
+});
+
 test('the same order is rendered once', () => {
   const order = existing(after(createOrder()));
   expect(orderView(order)).toBe(orderView(order));

@@ -10,7 +10,7 @@ import {
   toUnits,
   withoutUndefined,
 } from '@cpg/contracts';
-import { roundedUp } from './pricing.ts';
+import { itemTotals, roundedUp } from './pricing.ts';
 import {
   applicableMinor,
   depositsOfOrder,
@@ -41,13 +41,14 @@ export const orderText = (order: ExistingOrder): string => JSON.stringify(orderV
 
 const viewOf = (order: ExistingOrder): OrderResource => {
   const instructions: readonly AssignedInstruction[] = order.instructions;
-  const reference = instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
+  const page = instructions.find((instruction) => instruction.rail === 'gateway_pay');
   const shortfall = shortfallMinor(order);
   const dueBack = dueBackMinor(order);
   const rendered: Rendered<OrderResource, typeof OrderDetails.shown> = {
     id: order.orderId,
     merchant_id: order.merchantId,
     items: [...order.items],
+    item_totals: itemTotals(order.items),
     payments: order.payments.map(paymentView),
     status: order.status,
     status_reason: order.statusReason,
@@ -60,8 +61,10 @@ const viewOf = (order: ExistingOrder): OrderResource => {
     rates: order.rates,
     capabilities: order.capabilities,
     deposit_instructions: instructions.map((instruction) => instructionView(instruction, order)),
-    payment_reference: reference,
+    payment_reference: page?.paymentReference,
+    payment_url: page?.paymentUrl,
     expiration_date: order.expiresAt,
+    paid_at: order.paidAt,
     created_at: order.createdAt,
     updated_at: order.updatedAt,
   };

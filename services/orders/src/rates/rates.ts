@@ -1,5 +1,5 @@
 import type { Item, ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
-import { currenciesOf, price } from '../order/pricing.ts';
+import { price, sumsOf } from '../order/pricing.ts';
 
 interface Quote {
   /** Units of the payment currency for one unit of the item currency: a positive decimal string. */
@@ -23,8 +23,9 @@ export const quoteItems = async (
   currency: PaymentCurrency,
   { decimals, stepMinor, ...validity }: { now: Date; expiresAt: string; decimals: number; stepMinor: bigint },
 ): Promise<{ rates: Rates; pricedMinor: bigint }> => {
-  const rates = await lockRates(provider, currenciesOf(items), currency, validity);
-  return { rates, pricedMinor: price(items, rates, decimals, stepMinor) };
+  const sums = sumsOf(items);
+  const rates = await lockRates(provider, [...sums.keys()], currency, validity);
+  return { rates, pricedMinor: price(sums, rates, decimals, stepMinor) };
 };
 
 /** The rates of an order, locked until `expiresAt`. A currency equal to the payment currency has rate "1". */

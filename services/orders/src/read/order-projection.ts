@@ -33,7 +33,7 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
     schema: 'orders',
     tables: ['orders'],
     counts: orderCounts,
-    version: 7,
+    version: 8,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     transientColumns: ['claimed_until'],
     apply: async (db, events, schema) => {

@@ -26,6 +26,7 @@ const sampleOrder = (id: string) => ({
   external_reference_id: 'cart-1',
   merchant_id: MERCHANT,
   items: [],
+  item_totals: {},
   payments: [],
   status: 'paid',
   total_amount: '10.000000',

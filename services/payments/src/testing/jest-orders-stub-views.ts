@@ -16,6 +16,7 @@ export const orderView = ({ id, merchantId, payments }: StubOrder): Order => ({
   external_reference_id: 'cart-1',
   merchant_id: merchantId,
   items: [],
+  item_totals: {},
   payments: [...payments.values()].map(({ payment, outcome }) => paymentView(payment, outcome, { id, merchantId })),
   status: 'awaiting_payment',
   total_amount: '10.000000',
