@@ -113,7 +113,11 @@ const refusal = async (): Promise<string> => {
   await connectAgain();
   const { said, refused } = watch();
   await until(() => said.length);
+  // At once: while the clock stands still no wait ends by itself.
+  const frozen = performance.now();
+  performance.now = () => frozen;
   await expect(appendOne()).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  Reflect.deleteProperty(performance, 'now');
   expect(refused.map(({ message }) => message)).toEqual(said);
   return said[0]!;
 };
@@ -147,6 +151,9 @@ test('another store at the address is refused while the service runs, in one sen
   expect(others).toEqual([]);
   await tallies.pool.query(`update tallies.checkpoints set store_id = 'sto_other', commit_position = null`);
   await until(replaced);
+  // The process ends now: it checks no more, and its memory stays out of the store.
+  await expect(store.untilKnown()).rejects.toThrow();
+  await expect(appendOne()).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });
 
 test('an append that waits for the store is refused at a stop, and does not keep the process busy', async () => {
@@ -162,6 +169,17 @@ test('an append that waits for the store is refused at a stop, and does not keep
   await store.stop();
   await expect(waiting).rejects.toMatchObject({ code: 'dependency_unavailable' });
   expect(looks).toBeLessThan(10);
+});
+
+test('an append waits for a store for some seconds, and not for ever', async () => {
+  await client.dispose();
+  client = connectEventStore(`esdb://127.0.0.1:${await freePort()}?tls=false`);
+  watch();
+  const { now } = performance;
+  let ahead = 0;
+  performance.now = () => now.call(performance) + (ahead += 2_000);
+  closing.push(() => void Reflect.deleteProperty(performance, 'now'));
+  await expect(appendOne()).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });
 
 test('an empty store is refused when the checkpoints know another one', async () => {

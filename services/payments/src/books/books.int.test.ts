@@ -87,6 +87,21 @@ const loggedBy = () => {
   const log = { error: (where: object) => void errors.push(where), warn: ignore, info: ignore } as unknown as Logger;
   return { errors, log };
 };
+/** The same event store, and the streams that were read of it. */
+const countingReads = (of: PaymentsService['client']) => {
+  const reads: string[] = [];
+  const client = new Proxy(of, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        if (key === 'readStream') reads.push(given[0] as string);
+        return (value as (...given: unknown[]) => unknown).apply(target, given);
+      };
+    },
+  });
+  return { client, reads };
+};
 const differencesIn = async () =>
   (await service.pool.query('select order_id, payment_id, kind, looks from payments.books_differences')).rows;
 
@@ -157,6 +172,32 @@ test('money in flight is no difference that stands, and is gone once the order l
   expect(errors).toEqual([]);
 });
 
+test('a comparison of all waits for money in flight', async () => {
+  const { orderId, paymentId } = await paidOrder();
+  await service.handler.handle(paymentId, { type: 'FailPayment', failureReason: 'reorg', at }, CONTEXT);
+  const { client, reads } = countingReads(service.client);
+  const verifying = verifyBooks(client, { signal, standsMs: 3_600_000 });
+  // An order is read before its payments: the first comparison does not see the order learn of the failure.
+  await until(async () => reads.includes(paymentStreamOf(paymentId)));
+  await orders.handle(orderId, failed(paymentId, orderId), CONTEXT);
+  expect(await verifying).toEqual({
+    lines: ['orders and payments: 1 applied payments, all agree with their orders'],
+    faults: 0,
+  });
+});
+
+test('a comparison of all ends when it is aborted', async () => {
+  const { orderId, paymentId } = await paidOrder();
+  await forge(paymentId, forgedApplication(orderId));
+  const { client, reads } = countingReads(service.client);
+  const stopping = new AbortController();
+  const verifying = verifyBooks(client, { signal: stopping.signal, standsMs: 3_600_000 });
+  const refused = expect(verifying).rejects.toMatchObject({ name: 'AbortError' });
+  await until(async () => reads.filter((stream) => stream === orderStreamOf(orderId)).length === 2);
+  stopping.abort();
+  await refused;
+});
+
 test('a look reads a part of the event store, and a later process goes on there', async () => {
   const paid = [];
   for (let n = 0; n < 8; n += 1) paid.push(await paidOrder());
@@ -209,4 +250,36 @@ test('the metrics say what stands, and when the comparison was complete', async 
   } finally {
     await running.stop();
   }
+  // Another process has the metrics now.
+  expect(await metrics.metrics()).not.toMatch(/^books_differences\{/m);
+});
+
+test('a look that fails is logged, and the next one goes on', async () => {
+  await paidOrder();
+  let failures = 0;
+  const client = new Proxy(service.client, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === 'readAll' && failures === 0) {
+        failures += 1;
+        throw new Error('a fault of the first look');
+      }
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const warnings: string[] = [];
+  const log = { ...loggedBy().log, warn: (_: object, text: string) => void warnings.push(text) } as Logger;
+  const { databaseUrl } = service.subscription;
+  const metrics = createServiceMetrics({ totals: () => ({}) });
+  const running = startBooksCheck({ client, db: service.pool, databaseUrl, metrics, now: () => at, everyMs: 1, log });
+  try {
+    await until(async () => (await metrics.metrics()).includes('books_complete_timestamp_seconds '));
+    await until(
+      async () =>
+        (await service.pool.query('select from payments.books_check where completed_at is not null')).rowCount,
+    );
+  } finally {
+    await running.stop();
+  }
+  expect(warnings).toEqual(['orders and payments were not compared, trying again']);
 });
