@@ -1,28 +1,27 @@
+import type { z } from 'zod';
 import { withoutUndefined } from './carried-fields.ts';
 import type { RecordedEntry } from './history.ts';
 import { fromMinor } from './money.ts';
 import { ORDER_STREAM_PREFIX, OrderEvent } from './order-events.ts';
 import { PaymentEvent } from './payment-events.ts';
 import type { AssignedInstruction } from './recorded-values.ts';
-import type { HistoryData, HistoryEntry } from './resources/history.ts';
-import { OrderDetails } from './resources/order.ts';
+import type { HistoryData, HistoryEntry, HistoryEventType, HistoryInstruction } from './resources/history.ts';
+import { OrderDetails, type OrderStatus } from './resources/order.ts';
 
 /** The decimals of the minor units of the order or the payment with this id; undefined when they are not known. */
 export type DecimalsOf = (id: string) => number | undefined;
 
 type DataOf<E extends { type: string; data: unknown }, T extends E['type']> = Extract<E, { type: T }>['data'];
 type AmountOf = (minor: string, id?: string) => string | undefined;
-type View = (data: unknown, amount: AmountOf) => HistoryData;
-type Views<E extends { type: string; data: unknown }> = {
-  [T in E['type']]: (data: DataOf<E, T>, amount: AmountOf) => HistoryData;
+type View = (data: unknown, amount: AmountOf) => object;
+type Views<E extends { type: HistoryEventType; data: unknown }> = {
+  [T in E['type']]: (data: DataOf<E, T>, amount: AmountOf) => HistoryData<T>;
 };
-type Transition = { readonly status: HistoryData['status']; readonly reason: string };
+type Transition = { readonly status: OrderStatus; readonly reason: string };
 
 const transition = ({ status, reason }: Transition) => ({ status, status_reason: reason });
 
-const instructionView = (
-  instruction: AssignedInstruction,
-): NonNullable<HistoryData['deposit_instructions']>[number] => {
+const instructionView = (instruction: AssignedInstruction): z.infer<typeof HistoryInstruction> => {
   const { rail, currency } = instruction;
   if (rail === 'gateway_pay') {
     const { provider, paymentReference: payment_reference, paymentUrl: payment_url } = instruction;
@@ -184,7 +183,7 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
 
 const isOrderStream = (stream: string): boolean => stream.startsWith(ORDER_STREAM_PREFIX);
 
-const dataView = ({ stream, type, data }: RecordedEntry, decimalsOf: DecimalsOf): HistoryData => {
+const dataView = ({ stream, type, data }: RecordedEntry, decimalsOf: DecimalsOf): object => {
   const schema = isOrderStream(stream) ? OrderEvent : PaymentEvent;
   const event = schema.safeParse({ type, data });
   const views: object = isOrderStream(stream) ? ORDER_VIEWS : PAYMENT_VIEWS;
@@ -199,8 +198,9 @@ const dataView = ({ stream, type, data }: RecordedEntry, decimalsOf: DecimalsOf)
   return withoutUndefined(view(event.data.data, amount));
 };
 
-/** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. */
+/** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. An
+ *  event of a newer version has no data. */
 export const historyView = (entry: RecordedEntry, orderId: string, decimalsOf: DecimalsOf): HistoryEntry => {
   const { id, stream, ...rest } = entry;
-  return { id, stream, order_id: orderId, ...rest, data: dataView(entry, decimalsOf) };
+  return { id, stream, order_id: orderId, ...rest, data: dataView(entry, decimalsOf) } as HistoryEntry;
 };

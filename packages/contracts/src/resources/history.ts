@@ -65,7 +65,18 @@ const described = <S extends z.ZodRawShape>(shape: S): S =>
     }),
   ) as unknown as S;
 
-const HistoryInstruction = z.object(
+/** An object with some of the fields of `all`. */
+const pick = <S extends z.ZodRawShape, R extends keyof S & string, O extends keyof S & string = never>(
+  all: S,
+  required: readonly R[],
+  optional: readonly O[] = [],
+) =>
+  z.object({
+    ...Object.fromEntries(required.map((name) => [name, all[name]])),
+    ...Object.fromEntries(optional.map((name) => [name, (all[name] as unknown as z.ZodType).optional()])),
+  }) as unknown as z.ZodObject<Pick<S, R> & { [K in O]: z.ZodOptional<S[K]> }>;
+
+export const HistoryInstruction = z.object(
   described({
     rail: PaymentRail,
     currency: PaymentCurrency,
@@ -80,6 +91,10 @@ const HistoryInstruction = z.object(
     payment_reference: z.string().optional(),
     payment_url: z.string().optional(),
   }),
+);
+
+export const HistoryAllocation = z.object(
+  described({ payment_id: PaymentId, applied_amount: Amount, unapplied_amount: Amount }),
 );
 
 const money = {
@@ -99,61 +114,110 @@ const money = {
   confirmed_at: Timestamp,
 };
 
-const HistoryPayment = z.object(described({ id: PaymentId, ...money, created_at: Timestamp })).partial();
+const MONEY = ['payment_rail', 'provider_id', 'currency', 'seen_at'] as const;
+const CHAIN = ['confirmations', 'block'] as const;
+const MONEY_ON_CHAIN = ['asset', 'asset_label', 'credited', 'tx_hash', ...CHAIN] as const;
 
-/** The changes of an event. The names are those of the Order and Payment resources; amounts are decimals. */
-export const HistoryData = z
-  .object(
-    described({
-      ...money,
-      order_id: z.string(),
-      merchant_id: MerchantId,
-      ...OrderDetails.shown,
-      items: z.array(Item),
-      enable_rails: z.array(PaymentRail),
-      capabilities: Capabilities,
-      rates: Rates,
-      total_amount: Amount,
-      underpayment_tolerance_percent: z
-        .number()
-        .describe('The part of the total that may be missing. Absent for none.'),
-      expiration_minutes: z.int(),
-      expiration_date: Timestamp,
-      deposit_instructions: z.array(HistoryInstruction),
-      status: OrderStatus.describe('The status of the order after the event.'),
-      status_reason: z.string(),
-      payment: HistoryPayment.describe('The payment that was offered to the order.'),
-      payment_id: PaymentId,
-      payment_ids: z.array(PaymentId).describe('The payments that became orphans.'),
-      confirmed: z.boolean().describe('Whether the rail had confirmed the payment.'),
-      allocations: z
-        .array(z.object(described({ payment_id: PaymentId, applied_amount: Amount, unapplied_amount: Amount })))
-        .describe('The payments that were applied, and what the order took of each.'),
-      applied_amount: Amount,
-      unapplied_amount: Amount,
-      orphan_reason: OrphanReason,
-      failure_reason: z.string(),
-      failed_at: Timestamp,
-      sighting: z
-        .int()
-        .describe('How often the rail has seen the money by now. An assignment by the operator counts too.'),
-      reinstated_at: Timestamp.describe('When the rail saw the money again.'),
-      refund_id: RefundId,
-      amount: Amount.describe('The amount of the refund.'),
-      refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
-      refunded_at: Timestamp,
-      network: z.string().describe('The network on which the money went back.'),
-      destination: z.string().describe('Where the money went: an address on `network`, or the text of the merchant.'),
-      reason: z.string(),
-      renewal: z.int().describe('Number of the renewal.'),
-      minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),
-    }),
-  )
-  .partial()
-  .describe(
-    'What the event changed. Which fields it has depends on `type`. Empty for a type that is newer than the API.',
-  );
-export type HistoryData = z.infer<typeof HistoryData>;
+export const HistoryPayment = pick(
+  described({ id: PaymentId, ...money, created_at: Timestamp }),
+  ['id', ...MONEY, 'paid_amount', 'fee_amount', 'created_at'],
+  [...MONEY_ON_CHAIN, 'metadata', 'confirmed_at'],
+);
+
+/** Every field of the history. The names are those of the Order and Payment resources; amounts are decimals. */
+const FIELDS = described({
+  ...money,
+  order_id: z.string(),
+  merchant_id: MerchantId,
+  ...OrderDetails.shown,
+  items: z.array(Item),
+  enable_rails: z.array(PaymentRail),
+  capabilities: Capabilities,
+  rates: Rates,
+  total_amount: Amount,
+  underpayment_tolerance_percent: z.number().describe('The part of the total that may be missing. Absent for none.'),
+  expiration_minutes: z.int(),
+  expiration_date: Timestamp,
+  deposit_instructions: z.array(HistoryInstruction),
+  status: OrderStatus.describe('The status of the order after the event.'),
+  status_reason: z.string(),
+  payment: HistoryPayment.describe('The payment that was offered to the order.'),
+  payment_id: PaymentId,
+  payment_ids: z.array(PaymentId).describe('The payments that became orphans.'),
+  confirmed: z.boolean().describe('Whether the rail had confirmed the payment.'),
+  allocations: z.array(HistoryAllocation).describe('The payments that were applied, and what the order took of each.'),
+  applied_amount: Amount,
+  unapplied_amount: Amount,
+  orphan_reason: OrphanReason,
+  failure_reason: z.string(),
+  failed_at: Timestamp,
+  sighting: z.int().describe('How often the rail has seen the money by now. An assignment by the operator counts too.'),
+  reinstated_at: Timestamp.describe('When the rail saw the money again.'),
+  refund_id: RefundId,
+  amount: Amount.describe('The amount of the refund.'),
+  refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
+  refunded_at: Timestamp,
+  network: z.string().describe('The network on which the money went back.'),
+  destination: z.string().describe('Where the money went: an address on `network`, or the text of the merchant.'),
+  reason: z.string(),
+  renewal: z.int().describe('Number of the renewal.'),
+  minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),
+});
+
+const TRANSITION = ['status', 'status_reason'] as const;
+const DETAILS = Object.keys(OrderDetails.shown) as (keyof typeof OrderDetails.shown)[];
+
+/** What the API shows of each type of event: the fields that it always has, and those that it may have. An amount of a
+ *  payment is absent while the decimals of the payment are not known. */
+export const HISTORY_DATA = {
+  OrderCreated: pick(
+    FIELDS,
+    [
+      ...(['order_id', 'merchant_id', 'items', 'enable_rails', 'currency', 'capabilities', 'rates'] as const),
+      ...(['expiration_minutes', 'expiration_date', ...TRANSITION, ...DETAILS] as const),
+    ],
+    ['total_amount', 'underpayment_tolerance_percent', 'deposit_instructions'],
+  ),
+  OrderInstructed: pick(FIELDS, ['deposit_instructions', ...TRANSITION]),
+  OrderPaymentReceived: pick(FIELDS, ['payment', 'confirmed']),
+  OrderPaymentConfirmed: pick(FIELDS, ['payment_id'], ['confirmations', 'confirmed_at']),
+  OrderPaymentBlockChanged: pick(FIELDS, ['payment_id'], CHAIN),
+  OrderPaymentsApplied: pick(FIELDS, ['allocations', ...TRANSITION]),
+  OrderPaymentsOrphaned: pick(FIELDS, ['payment_ids', 'orphan_reason']),
+  OrderPaymentFailed: pick(FIELDS, ['payment_id', 'failure_reason', 'failed_at', ...TRANSITION]),
+  OrderPaymentReinstated: pick(
+    FIELDS,
+    ['payment_id', 'sighting', 'reinstated_at', 'confirmed'],
+    ['confirmed_at', ...CHAIN],
+  ),
+  OrderPaymentRefunded: pick(FIELDS, ['payment_id', 'refund_id', 'refunded_at', ...TRANSITION], ['refunded_amount']),
+  OrderPaid: pick(FIELDS, TRANSITION),
+  OrderUpdated: pick(FIELDS, [], ['metadata', 'expiration_minutes', 'expiration_date']),
+  OrderRenewed: pick(FIELDS, ['rates', 'expiration_date', 'renewal'], ['total_amount']),
+  OrderTimeAdvanced: pick(FIELDS, ['minutes', 'expiration_date']),
+  OrderExpired: pick(FIELDS, ['payment_ids', ...TRANSITION]),
+  OrderCanceled: pick(FIELDS, ['payment_ids', ...TRANSITION]),
+  OrderDeleted: pick(FIELDS, ['reason']),
+  PaymentReceived: pick(
+    FIELDS,
+    ['payment_id', 'order_id', 'merchant_id', ...MONEY, 'confirmed'],
+    ['paid_amount', 'fee_amount', ...MONEY_ON_CHAIN, 'metadata'],
+  ),
+  PaymentConfirmed: pick(FIELDS, [], ['confirmations']),
+  PaymentBlockChanged: pick(FIELDS, ['confirmations'], ['block']),
+  PaymentApplied: pick(FIELDS, ['order_id'], ['applied_amount', 'unapplied_amount']),
+  PaymentOrphaned: pick(FIELDS, ['orphan_reason']),
+  PaymentFailed: pick(FIELDS, ['failure_reason']),
+  PaymentReinstated: pick(FIELDS, ['sighting', 'seen_at', 'confirmed'], CHAIN),
+  PaymentRefunded: pick(
+    FIELDS,
+    ['refund_id'],
+    ['amount', 'refunded_amount', 'reason', 'tx_hash', 'network', 'destination'],
+  ),
+  PaymentAssigned: pick(FIELDS, ['merchant_id', 'sighting', 'seen_at', 'confirmed_at'], ['order_id']),
+};
+export type HistoryEventType = keyof typeof HISTORY_DATA;
+export type HistoryData<T extends HistoryEventType = HistoryEventType> = z.infer<(typeof HISTORY_DATA)[T]>;
 
 /** How an event was recorded. */
 export const RECORDING = {
@@ -173,36 +237,48 @@ export const RECORDING = {
     .describe('`hash` of the previous event of the stream. For the first event: SHA-256 of the stream name.'),
 };
 
-/** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
-export const HistoryEntry = withExample(
+const RECORDED = {
+  id: EventId.describe('The event: `evt_` and a ULID.'),
+  stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
+  order_id: OrderId.describe('The order whose history this is.'),
+  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+  ...RECORDING,
+  hash: z
+    .string()
+    .describe(
+      'SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed.',
+    ),
+};
+
+const entryOf = <T extends HistoryEventType>(type: T) =>
   z.object({
-    id: EventId.describe('The event: `evt_` and a ULID.'),
-    stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
-    order_id: OrderId.describe('The order whose history this is.'),
-    sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
-    ...RECORDING,
-    hash: z
-      .string()
-      .describe(
-        'SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed.',
-      ),
-    data: HistoryData,
-  }),
-  {
-    id: EXAMPLE_IDS.event,
-    stream: `payment-${EXAMPLE_IDS.payment}`,
-    order_id: EXAMPLE_IDS.order,
-    sequence: 2,
-    type: 'PaymentApplied',
-    at: '2026-01-31T12:04:34.000Z',
-    recorded_at: '2026-01-31T12:04:34.004Z',
-    actor: 'service:payments',
-    request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
-    correlation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
-    causation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
-    previous_hash: 'b75aedb286182cb48e80da7b68430054aee738fb786cf29bf37255aab3b19750',
-    hash: '738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e',
-    data: { order_id: EXAMPLE_IDS.order, applied_amount: '52.472200', unapplied_amount: '0.000000' },
-  },
-);
+    ...RECORDED,
+    type: z.literal(type).describe('The type of the event.'),
+    data: HISTORY_DATA[type].describe('What the event changed.'),
+  });
+
+/** The entry of each type of event. */
+export const HISTORY_ENTRIES = Object.fromEntries(
+  (Object.keys(HISTORY_DATA) as HistoryEventType[]).map((type) => [type, entryOf(type)]),
+) as { [T in HistoryEventType]: ReturnType<typeof entryOf<T>> };
+
+const [first, ...others] = Object.values(HISTORY_ENTRIES);
+
+/** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
+export const HistoryEntry = withExample(z.discriminatedUnion('type', [first!, ...others]), {
+  id: EXAMPLE_IDS.event,
+  stream: `payment-${EXAMPLE_IDS.payment}`,
+  order_id: EXAMPLE_IDS.order,
+  sequence: 2,
+  type: 'PaymentApplied',
+  at: '2026-01-31T12:04:34.000Z',
+  recorded_at: '2026-01-31T12:04:34.004Z',
+  actor: 'service:payments',
+  request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  correlation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  causation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  previous_hash: 'b75aedb286182cb48e80da7b68430054aee738fb786cf29bf37255aab3b19750',
+  hash: '738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e',
+  data: { order_id: EXAMPLE_IDS.order, applied_amount: '52.472200', unapplied_amount: '0.000000' },
+});
 export type HistoryEntry = z.infer<typeof HistoryEntry>;

@@ -23,7 +23,10 @@ const shownBy = (order: Order) => ({
   expiration_minutes: (Date.parse(order.expiration_date!) - Date.parse(order.created_at!)) / 60_000,
 });
 
-const shownByHistory = ({ currency, ...data }: HistoryData) => ({ ...data, payment_currency: currency });
+const shownByHistory = ({ currency, ...data }: HistoryData<'OrderCreated'>) => ({
+  ...data,
+  payment_currency: currency,
+});
 
 beforeAll(async () => {
   [shop, kafka, receiver] = await Promise.all([openShop(stack), readKafkaLog(stack.kafkaBrokers), startReceiver()]);
@@ -45,7 +48,7 @@ test('every field of a new order is in its resource, list, history, webhook and 
   const { items: orders } = await shop.api.orders({ limit: 1 });
   expect(shownBy(orders[0]!)).toMatchObject(SHOWN);
   const { items: entries } = await shop.api.history(created.id);
-  expect(shownByHistory(entries[0]!.data)).toMatchObject(BODY);
+  expect(shownByHistory(entries[0]!.data as HistoryData<'OrderCreated'>)).toMatchObject(BODY);
   const [attempt] = await receiver.attempts('/fields', 1);
   expect(shownBy(verifyDelivery(attempt!, secret).data as Order)).toMatchObject(SHOWN);
   const [message] = await kafka.waitFor(created.id, () => true);

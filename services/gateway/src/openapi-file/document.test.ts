@@ -215,11 +215,9 @@ test('each enum that may grow says so, and lists its values as an open list', ()
 });
 
 test('no body is optional, and none may be null', () => {
-  const bodies = operations().flatMap(([name, operation]) =>
-    operation.requestBody ? [[name, operation.requestBody]] : [],
-  );
-  expect(bodies.length).toBeGreaterThan(5);
-  for (const [name, body] of bodies) {
+  const withBody = operations().filter(([, { requestBody }]) => requestBody);
+  expect(withBody.length).toBeGreaterThan(5);
+  for (const [name, { requestBody: body }] of withBody) {
     const schema = { $ref: expect.any(String) };
     expect([name, body]).toEqual([name, { required: true, content: { 'application/json': { schema } } }]);
   }
@@ -249,9 +247,22 @@ test('every event is described as a request with its signature headers', () => {
     const payload = resolved(schema);
     expect(resolved(payload.properties.event).enum).toContain(event);
   }
-  const { discriminator, oneOf } = document.components.schemas.WebhookPayload;
-  expect(discriminator.propertyName).toBe('object_type');
-  expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
+});
+
+test.each([
+  ['WebhookPayload', 'object_type'],
+  ['DepositInstruction', 'rail'],
+  ['HistoryEntry', 'type'],
+])('the variants of %s are told by %s', (name, propertyName) => {
+  const { discriminator, oneOf } = document.components.schemas[name];
+  expect(discriminator.propertyName).toBe(propertyName);
+  const variants = Object.entries<string>(discriminator.mapping);
+  expect(variants.map(([, $ref]) => ({ $ref }))).toEqual(oneOf);
+  for (const [value, $ref] of variants) {
+    const { properties, required } = resolved({ $ref });
+    expect(properties[propertyName]).toMatchObject({ type: 'string', enum: [value] });
+    expect(required).toContain(propertyName);
+  }
 });
 
 test('the recipe for x-signature in the document accepts a genuine request and no other', async () => {

@@ -14,7 +14,12 @@ import {
   ErrorDetail,
   exampleOf,
   GatewayPayInstruction,
+  HISTORY_DATA,
+  HISTORY_ENTRIES,
+  HistoryAllocation,
   HistoryEntry,
+  HistoryInstruction,
+  HistoryPayment,
   IndividualProfile,
   Item,
   ItemDto,
@@ -26,9 +31,11 @@ import {
   Modifier,
   ModifierDto,
   Order,
+  ORDER_EVENTS,
   OrderDeletion,
   OrderWebhookPayload,
   Payment,
+  PAYMENT_EVENTS,
   PaymentMethod,
   PaymentPageSettings,
   PaymentPageSettingsDto,
@@ -64,12 +71,22 @@ const discriminatedBy = (propertyName: string, schemas: Record<string, string>) 
   },
 });
 
+const renamed = <T>(values: Readonly<Record<string, T>>, nameOf: (name: string) => string): Record<string, T> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [nameOf(name), value]));
+
+const entryName = (type: string) => `${type}Entry`;
+
 /** The named schemas of the document. */
 export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Order,
   OrderPage,
   OrderHistoryPage,
   HistoryEntry,
+  ...renamed<z.ZodType>(HISTORY_ENTRIES, entryName),
+  ...renamed<z.ZodType>(HISTORY_DATA, (type) => `${type}Data`),
+  HistoryInstruction,
+  HistoryPayment,
+  HistoryAllocation,
   OrderDeletion,
   MerchantCreateOrderDto,
   UpdateOrderDto,
@@ -135,6 +152,13 @@ const ADDED = new Map<z.ZodType, object>([
     DepositInstruction,
     discriminatedBy('rail', { crypto_deposit: 'CryptoDepositInstruction', gateway_pay: 'GatewayPayInstruction' }),
   ],
+  [
+    HistoryEntry,
+    discriminatedBy('type', Object.fromEntries(Object.keys(HISTORY_ENTRIES).map((type) => [type, entryName(type)]))),
+  ],
+  ...[...ORDER_EVENTS, ...PAYMENT_EVENTS].map(
+    ({ type, summary }) => [HISTORY_ENTRIES[type], { description: summary }] as const,
+  ),
   [
     WebhookPayload,
     {

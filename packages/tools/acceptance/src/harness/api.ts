@@ -56,7 +56,7 @@ const PaymentPage = pageOf(Payment);
 const WebhookPage = pageOf(Webhook);
 const DeliveryPage = pageOf(Delivery);
 const HistoryPage = z.strictObject({
-  items: z.array(HistoryEntry.partial({ order_id: true })),
+  items: z.array(HistoryEntry),
   next_cursor: z.string().optional(),
 });
 const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
