@@ -27,6 +27,10 @@ export const FiatCurrency = z.enum(namesOf(FIAT_CURRENCIES));
 export const ItemCurrency = z.enum(namesOf(ITEM_CURRENCIES));
 export type ItemCurrency = z.infer<typeof ItemCurrency>;
 
+/** What an item stands for. A discount lowers the total. */
+export const ItemKind = z.enum(['product', 'discount', 'tax', 'shipping']);
+export type ItemKind = z.infer<typeof ItemKind>;
+
 export const PaymentRail = z.enum(['gateway_pay', 'crypto_deposit']);
 export type PaymentRail = z.infer<typeof PaymentRail>;
 

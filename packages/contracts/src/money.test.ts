@@ -5,6 +5,7 @@ import {
   AmountDto,
   divideHalfEven,
   divideUp,
+  formatAtLeast,
   formatDecimal,
   fromMinor,
   fromUnits,
@@ -12,6 +13,7 @@ import {
   Minor,
   multiply,
   parseDecimal,
+  parseSigned,
   toMinor,
   toMinorRoundedUp,
   toUnits,
@@ -200,4 +202,24 @@ describe('units on a chain', () => {
       }),
     );
   });
+});
+
+test('a price with a minus is read and written as it is', () => {
+  const signed = fc.record({ units: fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), scale: fc.nat({ max: 24 }) });
+  fc.assert(fc.property(signed, (value) => expect(parseSigned(formatDecimal(value))).toEqual(value)));
+  expect(['-0.05', '-12.50', '7'].map((text) => formatDecimal(parseSigned(text)))).toEqual(['-0.05', '-12.50', '7']);
+  for (const text of ['--1', '- 1', '+1', '-', '-.5', '1-']) expect(() => parseSigned(text)).toThrow(RangeError);
+});
+
+test('a decimal number is written exactly, with the decimals that it needs and those that it must have', () => {
+  fc.assert(
+    fc.property(decimal, decimals, (value, least) => {
+      const text = formatAtLeast(value, least);
+      const [a, b] = aligned(parseDecimal(text), value);
+      expect(a).toBe(b);
+      const { scale } = parseDecimal(text);
+      expect(scale >= least && (scale === least || !text.endsWith('0'))).toBe(true);
+    }),
+  );
+  expect(formatAtLeast({ units: -1250n, scale: 3 }, 2)).toBe('-1.25');
 });

@@ -14,6 +14,17 @@ export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
     'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
+/** A price in a resource: negative for a discount. */
+export const SignedAmount = z
+  .string()
+  .regex(/^-?(0|[1-9]\d*)(\.\d{1,18})?$/, { error: 'must be a decimal string like "12.50" or "-12.50"' });
+
+/** A price in a request. */
+export const SignedAmountDto = z.string().regex(/^-?(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
+  error:
+    'must be a decimal string like "12.50", or "-12.50" for a discount: no exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
+});
+
 /** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */
 export const Minor = z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number of minor units' });
 
@@ -42,6 +53,12 @@ export const parseDecimal = (text: string): Decimal => {
   return { units: BigInt(match[1] + fraction), scale: fraction.length };
 };
 
+/** Parses a decimal string that may have a minus. Throws RangeError like `parseDecimal`. */
+export const parseSigned = (text: string): Decimal => {
+  const { units, scale } = parseDecimal(text.replace(/^-/, ''));
+  return { units: text.startsWith('-') ? -units : units, scale };
+};
+
 export const add = (a: Decimal, b: Decimal): Decimal => {
   const scale = Math.max(a.scale, b.scale);
   return { units: widen(a, scale) + widen(b, scale), scale };
@@ -51,6 +68,7 @@ export const multiply = (a: Decimal, b: Decimal): Decimal => ({ units: a.units *
 
 /** Formats a decimal number with all its decimals, zeros too. */
 export const formatDecimal = ({ units, scale }: Decimal): string => {
+  if (units < 0n) return `-${formatDecimal({ units: -units, scale })}`;
   if (scale === 0) return units.toString();
   const digits = units.toString().padStart(scale + 1, '0');
   return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
@@ -63,7 +81,7 @@ export const formatAtLeast = (value: Decimal, decimals: number): string => {
   return units % 10n === 0n ? formatAtLeast({ units: units / 10n, scale: scale - 1 }, decimals) : formatDecimal(value);
 };
 
-/** Converts to minor units of a currency with these decimals, rounded up. */
+/** Converts to minor units of a currency with these decimals, rounded up. The value is at least 0. */
 export const toMinorRoundedUp = (value: Decimal, decimals: number): bigint =>
   value.scale <= decimals ? widen(value, decimals) : divideUp(value.units, 10n ** BigInt(value.scale - decimals));
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
+import { ItemCurrency, ItemKind, PaymentCurrency, PaymentRail } from './currencies.ts';
 import { openObject } from './event-definition.ts';
 import { Timestamp } from './ids.ts';
 import { Decimals, Minor } from './money.ts';
@@ -11,7 +11,11 @@ export const RecordedMetadata = z.record(z.string(), z.json());
 
 const line = { name: z.string(), quantity: z.number(), unit_price: z.string(), currency: ItemCurrency };
 
-export const RecordedItem = openObject({ ...line, modifiers: z.array(openObject(line)).optional() });
+export const RecordedItem = openObject({
+  ...line,
+  kind: ItemKind.optional(),
+  modifiers: z.array(openObject(line)).optional(),
+});
 
 export const RecordedCapabilities = openObject({
   can_cancel: z.boolean(),

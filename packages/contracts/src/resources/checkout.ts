@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { ItemCurrency, ItemKind, PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { Timestamp } from '../ids.ts';
-import { Amount } from '../money.ts';
+import { Amount, SignedAmount } from '../money.ts';
 import { Capabilities } from './order.ts';
 
 // The payer's view of an order, without the merchant's ids, emails, metadata and references.
@@ -26,14 +26,15 @@ export type CheckoutState = z.infer<typeof CheckoutState>;
 const line = {
   name: z.string(),
   quantity: z.number(),
-  unit_price: Amount,
+  /** Negative for a discount. */
+  unit_price: SignedAmount,
   /** `quantity * unit_price`, exactly. */
   price: z.string(),
   currency: ItemCurrency,
 };
 
 export const CheckoutModifier = z.strictObject(line);
-export const CheckoutLine = z.strictObject({ ...line, modifiers: z.array(CheckoutModifier) });
+export const CheckoutLine = z.strictObject({ ...line, kind: ItemKind, modifiers: z.array(CheckoutModifier) });
 export type CheckoutLine = z.infer<typeof CheckoutLine>;
 
 /** One unit of `currency` is worth `rate` units of the payment currency. */
@@ -113,6 +114,8 @@ export const Checkout = z.strictObject({
     accent_url: z.string().optional(),
   }),
   lines: z.array(CheckoutLine),
+  /** The exact sums of the lines, in the currencies of their prices. Empty if the payment currency is the only one. */
+  sums: z.array(z.strictObject({ currency: ItemCurrency, amount: z.string() })),
   currency: PaymentCurrency,
   total: Amount,
   /** All that the payer has paid and the network has confirmed. What is returned or due back later does not change

@@ -48,6 +48,35 @@ describe('an item', () => {
     ]);
   });
 
+  test.each<[string, object, string[]]>([
+    ['no kind', {}, []],
+    ['a tax', { kind: 'tax' }, []],
+    ['a discount', { kind: 'discount', unit_price: '-45.50' }, []],
+    ['a discount of nothing', { kind: 'discount', unit_price: '0.00' }, []],
+    [
+      'a discount without a minus',
+      { kind: 'discount', unit_price: '45.50' },
+      ['unit_price: must be negative, because a discount lowers the total: "-45.50"'],
+    ],
+    ...[{}, { kind: 'product' }, { kind: 'tax' }, { kind: 'shipping' }].map((kind): [string, object, string[]] => [
+      `a minus of ${JSON.stringify(kind)}`,
+      { ...kind, unit_price: '-45.50' },
+      ['unit_price: must not be negative: for an amount that lowers the total, give the item "kind": "discount"'],
+    ]),
+    [
+      'a discount with too many decimals',
+      { kind: 'discount', unit_price: '-0.125' },
+      ['unit_price: MXN has 2 decimals, this amount has 3'],
+    ],
+  ])('has a minus in its price for a discount alone: %s', (_, differences, faults) =>
+    expect(faultsIn(ItemDto, { ...item, ...differences })).toEqual(faults),
+  );
+
+  test('has no negative modifiers, also in a discount', () => {
+    const discount = { ...item, kind: 'discount', unit_price: '-1', modifiers: [{ ...item, unit_price: '-1' }] };
+    expect(faultsIn(ItemDto, discount)).toEqual([expect.stringMatching(/^modifiers\.0\.unit_price: /)]);
+  });
+
   test('accepts up to 20 modifiers, and no modifiers of modifiers', () => {
     expect(ItemDto.safeParse({ ...item, modifiers: Array(20).fill(item) }).success).toBe(true);
     expect(ItemDto.safeParse({ ...item, modifiers: Array(21).fill(item) }).success).toBe(false);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ItemCurrency, priceDecimals } from '../currencies.ts';
-import { Amount, AmountDto } from '../money.ts';
+import { ItemCurrency, ItemKind, priceDecimals } from '../currencies.ts';
+import { Amount, AmountDto, SignedAmount, SignedAmountDto } from '../money.ts';
 import { requestText } from './text.ts';
 
 const QUANTITY_MAX = 1_000_000;
@@ -31,6 +31,14 @@ const lineOf = <N extends z.ZodString, Q extends z.ZodNumber, P extends z.ZodStr
   ),
 });
 
+/** The fields of an item that its modifiers do not have, or have without a minus. */
+const ofItem = <P extends z.ZodString>(price: P) => ({
+  unit_price: price.describe('The price of one unit. Negative for a discount, `-50.00`, and only for a discount.'),
+  kind: ItemKind.optional().describe(
+    'What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is.',
+  ),
+});
+
 const modifiersOf = <T extends z.ZodArray>(modifiers: T) =>
   modifiers
     .optional()
@@ -55,10 +63,23 @@ const checkDecimals = (
 /** A modifier in a request. */
 export const ModifierDto = z.strictObject(bounded).superRefine(checkDecimals);
 
+const checkSign = (
+  { unit_price, kind }: { unit_price: string; kind?: ItemKind | undefined },
+  context: z.RefinementCtx,
+) => {
+  const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['unit_price'], message });
+  const isNegative = unit_price.startsWith('-');
+  if (isNegative && kind !== 'discount')
+    refuse('must not be negative: for an amount that lowers the total, give the item "kind": "discount"');
+  if (!isNegative && kind === 'discount' && /[1-9]/.test(unit_price))
+    refuse(`must be negative, because a discount lowers the total: "-${unit_price}"`);
+};
+
 /** An item in a request. */
 export const ItemDto = z
-  .strictObject({ ...bounded, modifiers: modifiersOf(z.array(ModifierDto).max(20)) })
-  .superRefine(checkDecimals);
+  .strictObject({ ...bounded, ...ofItem(SignedAmountDto), modifiers: modifiersOf(z.array(ModifierDto).max(20)) })
+  .superRefine(checkDecimals)
+  .superRefine(checkSign);
 
 // Orders are shown for ever, so the shapes below have no limits: a limit of requests may be tightened.
 const line = lineOf(z.string(), z.number(), Amount);
@@ -66,5 +87,5 @@ const line = lineOf(z.string(), z.number(), Amount);
 export const Modifier = z.object(line);
 export type Modifier = z.infer<typeof Modifier>;
 
-export const Item = z.object({ ...line, modifiers: modifiersOf(z.array(Modifier)) });
+export const Item = z.object({ ...line, ...ofItem(SignedAmount), modifiers: modifiersOf(z.array(Modifier)) });
 export type Item = z.infer<typeof Item>;

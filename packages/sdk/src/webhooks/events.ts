@@ -135,7 +135,10 @@ export interface Line {
   currency: ItemCurrency;
 }
 
+/** `unit_price` of a discount is negative. */
 export interface Item extends Line {
+  /** `product` if absent. */
+  kind?: 'product' | 'discount' | 'tax' | 'shipping' | undefined;
   modifiers?: Line[] | undefined;
 }
 

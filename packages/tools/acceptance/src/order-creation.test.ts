@@ -56,6 +56,22 @@ describe('a new order', () => {
     expect(order.updated_at).toBe(order.created_at);
   });
 
+  test('counts discounts, taxes and shipping', async () => {
+    const items = [
+      item('850', 'MXN'),
+      item('-25.50', 'MXN', { name: 'Birthday', kind: 'discount', quantity: 2 }),
+      item('1.00', 'MXN', { name: 'VAT', kind: 'tax' }),
+      item('10', 'USDT', { name: 'Courier', kind: 'shipping' }),
+    ];
+    const order = await shop.api.createOrder(orderBody({ items }));
+    expect(order).toMatchObject({
+      items,
+      item_totals: { MXN: '800.00', USDT: '10.000000' },
+      total_amount: '53.600000',
+      payment_url: expect.stringContaining(order.payment_reference!),
+    });
+  });
+
   test('may fill the largest allowed body', async () => {
     const bodyOf = (length: number) => {
       const modifier = (name: string) => ({ name, quantity: 1, unit_price: '1', currency: 'USDT' as const });

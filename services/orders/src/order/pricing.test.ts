@@ -1,6 +1,6 @@
-import { type Item, parseDecimal, type Rates } from '@cpg/contracts';
+import { formatDecimal, fromMinor, type Item, parseDecimal, type Rates } from '@cpg/contracts';
 import fc from 'fast-check';
-import { crossRate, itemTotals, price as priceOf, sumsOf } from './pricing.ts';
+import { crossRate, itemTotals, price as priceOf, refuseNegativeSums, sumsOf } from './pricing.ts';
 
 const price = (items: readonly Item[], rates: Rates, decimals: number, stepMinor?: bigint) =>
   priceOf(sumsOf(items), rates, decimals, stepMinor);
@@ -92,4 +92,76 @@ test('the total is the exact sum, rounded up to the minor unit', () => {
       },
     ),
   );
+});
+
+describe('with discounts, taxes and shipping', () => {
+  const SCALE = { MXN: 2n, USD: 2n, USDC: 6n } as const;
+  type Currency = keyof typeof SCALE;
+  const currencies = Object.keys(SCALE) as Currency[];
+  /** A line, and what it costs in minor units of its currency times 1,000,000. */
+  const anyLine = fc
+    .record({
+      millionths: fc.integer({ min: 1, max: 5 * 10 ** 6 }),
+      minor: fc.bigInt(0n, 10n ** 9n),
+      currency: fc.constantFrom(...currencies),
+      kind: fc.constantFrom('product', 'discount', 'tax', 'shipping', undefined),
+    })
+    .map(({ millionths, minor, currency, kind }) => {
+      const signed = kind === 'discount' ? -minor : minor;
+      const price = fromMinor(minor, Number(SCALE[currency]));
+      const unit_price = kind === 'discount' ? `-${price}` : price;
+      const line: Item = { name: 'x', quantity: millionths / 1e6, unit_price, currency, ...(kind && { kind }) };
+      return { line, currency, cost: BigInt(millionths) * signed };
+    });
+  const lines = fc.array(anyLine, { minLength: 1, maxLength: 8 });
+  const anyRate = fc.bigInt(1n, 10n ** 20n).map((units) => rate(formatDecimal({ units, scale: 18 })));
+  const anyRates = fc.record({ MXN: anyRate, USD: anyRate, USDC: anyRate });
+  const costsOf = (given: readonly { currency: Currency; cost: bigint }[]) =>
+    currencies.map((currency) =>
+      given.filter((each) => each.currency === currency).reduce((sum, { cost }) => sum + cost, 0n),
+    );
+
+  test('an order is refused exactly if the sum of a currency is negative, whatever the rates are', () => {
+    fc.assert(
+      fc.property(lines, (given) => {
+        const refuse = () => refuseNegativeSums(sumsOf(given.map(({ line }) => line)));
+        if (costsOf(given).some((cost) => cost < 0n)) expect(refuse).toThrow(/add up to -.*lower the discounts/);
+        else expect(refuse).not.toThrow();
+      }),
+    );
+  });
+
+  test('the totals are exact, and never below zero at any rates', () => {
+    const allowed = lines.filter((given) => {
+      const costs = costsOf(given);
+      return costs.every((cost) => cost >= 0n) && costs.some((cost) => cost > 0n);
+    });
+    fc.assert(
+      fc.property(allowed, anyRates, fc.nat({ max: 18 }), (given, rates, decimals) => {
+        const items = given.map(({ line }) => line);
+        const costs = costsOf(given);
+        for (const [currency, text] of Object.entries(itemTotals(items)) as [Currency, string][]) {
+          const { units, scale } = parseDecimal(text);
+          const wanted = costs[currencies.indexOf(currency)]!;
+          expect(units * 10n ** (SCALE[currency] + 6n)).toBe(wanted * 10n ** BigInt(scale));
+        }
+        // One denominator for all: 18 decimals of rates, and 12 of lines.
+        const exact = currencies.reduce((sum, currency, n) => {
+          const { units } = parseDecimal(rates[currency].rate);
+          return sum + costs[n]! * 10n ** (6n - SCALE[currency]) * units;
+        }, 0n);
+        const scale = 10n ** BigInt(12 + 18 - decimals);
+        const total = price(items, rates, decimals);
+        expect(total > 0n && total * scale >= exact && (total - 1n) * scale < exact).toBe(true);
+      }),
+    );
+  });
+
+  test('names the currency in which the discounts are too large', () => {
+    const items = [item(1, '100', 'MXN'), { ...item(2, '-0.75'), kind: 'discount' as const }];
+    expect(() => refuseNegativeSums(sumsOf(items))).toThrow(
+      'items: the items in USD add up to -1.50: lower the discounts in USD, so that the sum is at least 0',
+    );
+    expect(() => refuseNegativeSums(sumsOf([item(1, '1.5'), ...items]))).not.toThrow();
+  });
 });

@@ -13,6 +13,7 @@ import {
   maxMinor,
   multiply,
   parseDecimal,
+  parseSigned,
   priceDecimals,
   type Rates,
   toMinorRoundedUp,
@@ -28,6 +29,16 @@ export const sumsOf = (items: readonly Item[]): Sums => {
   for (const line of items.flatMap((item) => [item, ...(item.modifiers ?? [])]))
     sums.set(line.currency, add(sums.get(line.currency) ?? ZERO, cost(line)));
   return sums;
+};
+
+/** Throws `invalid_request` for a currency in which the discounts exceed the rest. With no sum below zero, no change of
+ *  the rates can bring the total there. */
+export const refuseNegativeSums = (sums: Sums): void => {
+  for (const [currency, sum] of sums)
+    if (sum.units < 0n)
+      throw refused(
+        `the items in ${currency} add up to ${formatAtLeast(sum, priceDecimals(currency))}: lower the discounts in ${currency}, so that the sum is at least 0`,
+      );
 };
 
 /** The sums as resources show them: exact, with at least the decimals of their currencies. */
@@ -51,7 +62,7 @@ export const price = (sums: Sums, rates: Rates, decimals: number, stepMinor = 1n
 export const roundedUp = (minor: bigint, stepMinor: bigint): bigint => divideUp(minor, stepMinor) * stepMinor;
 
 const cost = ({ quantity, unit_price }: { quantity: number; unit_price: string }): Decimal =>
-  multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
+  multiply(parseDecimal(String(quantity)), parseSigned(unit_price));
 
 const rateOf = (rates: Rates, currency: ItemCurrency): Decimal => {
   const rate = rates[currency];

@@ -1,5 +1,5 @@
 import type { Item, ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
-import { price, sumsOf } from '../order/pricing.ts';
+import { price, refuseNegativeSums, sumsOf } from '../order/pricing.ts';
 
 interface Quote {
   /** Units of the payment currency for one unit of the item currency: a positive decimal string. */
@@ -16,7 +16,7 @@ export interface RateProvider {
 
 /** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in multiples of `stepMinor`
  *  minor units of `currency`, which have `decimals`. Throws `rate_unavailable` without fresh rates, and
- *  `invalid_request` for a total of zero or one that is too large. */
+ *  `invalid_request` for a total of zero or one that is too large, and for a negative sum of a currency. */
 export const quoteItems = async (
   provider: RateProvider,
   items: readonly Item[],
@@ -24,6 +24,7 @@ export const quoteItems = async (
   { decimals, stepMinor, ...validity }: { now: Date; expiresAt: string; decimals: number; stepMinor: bigint },
 ): Promise<{ rates: Rates; pricedMinor: bigint }> => {
   const sums = sumsOf(items);
+  refuseNegativeSums(sums);
   const rates = await lockRates(provider, [...sums.keys()], currency, validity);
   return { rates, pricedMinor: price(sums, rates, decimals, stepMinor) };
 };

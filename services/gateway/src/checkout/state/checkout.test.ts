@@ -91,6 +91,25 @@ test('shows what is paid for, what it costs and how to pay it', () => {
   });
 });
 
+test('shows what each line stands for, and the sums of other currencies than that of the payment', () => {
+  const line = { quantity: 1, currency: 'MXN' as const };
+  const items = [
+    { ...line, name: 'Dinner', unit_price: '850.00' },
+    { ...line, name: 'Birthday', unit_price: '-50.00', kind: 'discount' as const, quantity: 2 },
+    { ...line, name: 'VAT', unit_price: '120.00', kind: 'tax' as const },
+  ];
+  const { lines, sums } = of({ items, item_totals: { MXN: '870.00' } });
+  expect(lines.map(({ kind, price }) => [kind, price])).toEqual([
+    ['product', '850.00'],
+    ['discount', '-100.00'],
+    ['tax', '120.00'],
+  ]);
+  expect(sums).toEqual([{ currency: 'MXN', amount: '870.00' }]);
+  expect(of({ item_totals: { USDC: '1.000000' } }).sums).toEqual([]);
+  const two = { USDC: '1.000000', MXN: '870.00' };
+  expect(of({ item_totals: two }).sums).toHaveLength(2);
+});
+
 test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
   ['an order without instructions yet', { status: 'initialized' }, { state: 'preparing' }],
   [

@@ -7,10 +7,12 @@ import {
   formatDecimal,
   fromMinor,
   type Item,
+  type ItemCurrency,
   type Modifier,
   multiply,
   type Order,
   parseDecimal,
+  parseSigned,
   type Payment,
   type PaymentPageAddresses,
   type PaymentPageSettings,
@@ -58,6 +60,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     reference,
     merchant: merchantOf(settings),
     lines: order.items.map(lineOf),
+    sums: sumsOf(order),
     currency,
     total: amount(total),
     paid: amount(sum(arrived.map(({ paid_amount }) => paid_amount))),
@@ -147,10 +150,22 @@ const renewalOf = ({ rates, created_at = '', currency }: Order): string | null =
   return quoted && quoted > created_at ? quoted : null;
 };
 
-const lineOf = (item: Item): CheckoutLine => ({ ...priced(item), modifiers: (item.modifiers ?? []).map(priced) });
+const lineOf = (item: Item): CheckoutLine => ({
+  ...priced(item),
+  kind: item.kind ?? 'product',
+  modifiers: (item.modifiers ?? []).map(priced),
+});
+
+const sumsOf = ({ item_totals, currency: paidIn }: Order): Checkout['sums'] => {
+  const sums = Object.entries(item_totals).map(([currency, amount]) => ({
+    currency: currency as ItemCurrency,
+    amount,
+  }));
+  return sums.every(({ currency }) => currency === paidIn) ? [] : sums;
+};
 
 const priced = ({ name, quantity, unit_price, currency }: Modifier) => {
-  const price = formatDecimal(multiply(parseDecimal(String(quantity)), parseDecimal(unit_price)));
+  const price = formatDecimal(multiply(parseDecimal(String(quantity)), parseSigned(unit_price)));
   return { name, quantity, unit_price, price, currency };
 };
 

@@ -158,6 +158,32 @@ test.each([
   expect(html).toContain(notice);
 });
 
+test.each([
+  ['en', ['Discount', 'Tax', 'Shipping'], 'Sum 880.00 MXN Total 52.4722 USDC'],
+  ['es', ['Descuento', 'Impuesto', 'Envío'], 'Suma 880,00 MXN Total 52,4722 USDC'],
+  ['pt', ['Desconto', 'Imposto', 'Frete'], 'Soma 880,00 MXN Total 52,4722 USDC'],
+])('says what is a discount, a tax and shipping, also on the page of a paid order: %s', (language, kinds, sums) => {
+  const line = { quantity: 1, currency: 'MXN' as const };
+  const items = [
+    { ...line, name: 'Dinner', unit_price: '850.00' },
+    { ...line, name: 'Birthday', unit_price: '-50.00', kind: 'discount' as const, quantity: 2 },
+    { ...line, name: 'VAT', unit_price: '120.00', kind: 'tax' as const },
+    { ...line, name: 'Courier', unit_price: '10.00', kind: 'shipping' as const },
+  ];
+  const text = render(
+    { status: 'paid', remaining_amount: '0.000000', items, item_totals: { MXN: '880.00' } },
+    { language },
+  )
+    .replace(/<[^<>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+  const [discount, tax, shipping] = kinds;
+  const money = (amount: string) => `${language === 'en' ? amount : amount.replace('.', ',')} MXN`;
+  expect(text).toContain(`Birthday ${discount} · 2 × ${money('-50.00')} ${money('-100.00')} `);
+  expect(text).toContain(`VAT ${tax} ${money('120.00')} `);
+  expect(text).toContain(`Courier ${shipping} ${money('10.00')} `);
+  expect(text).toContain(sums);
+});
+
 test('says of each payment what is due back, also in another currency', () => {
   const wrong = {
     status: 'orphan',

@@ -3,7 +3,7 @@ import { isPositive, Time, type View } from './view.tsx';
 
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
-  const { lines, currency, total, paid, returned, due_back: dueBack, pending, remaining, ways, rates } = checkout;
+  const { lines, sums, currency, total, paid, returned, due_back: dueBack, pending, remaining, ways, rates } = checkout;
   const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
       <div class={name}>
@@ -17,12 +17,12 @@ export const Summary = ({ texts, format, checkout }: View) => {
       <ul class="lines">
         {lines.map((line) => (
           <li>
-            <Line line={line} format={format} texts={texts} />
+            <Line line={line} kind={line.kind} format={format} texts={texts} />
             {line.modifiers.length > 0 && (
               <ul>
                 {line.modifiers.map((modifier) => (
                   <li>
-                    <Line line={modifier} format={format} texts={texts} />
+                    <Line line={modifier} kind="product" format={format} texts={texts} />
                   </li>
                 ))}
               </ul>
@@ -31,6 +31,12 @@ export const Summary = ({ texts, format, checkout }: View) => {
         ))}
       </ul>
       <dl class="sums">
+        {sums.map((each) => (
+          <div>
+            <dt>{texts.sum}</dt>
+            <dd>{format.amount(each.amount, each.currency)}</dd>
+          </div>
+        ))}
         {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
         {sum(texts.returned, returned, isPositive(returned))}
@@ -47,17 +53,27 @@ export const Summary = ({ texts, format, checkout }: View) => {
 
 const Line = ({
   line,
+  kind,
   texts,
   format,
-}: { readonly line: Omit<CheckoutLine, 'modifiers'> } & Pick<View, 'texts' | 'format'>) => (
-  <span class="line">
-    <bdi>{line.name}</bdi>
-    <span class="quantity">
-      {texts.quantity(format.number(line.quantity), format.amount(line.unit_price, line.currency))}
+}: {
+  readonly line: Omit<CheckoutLine, 'modifiers' | 'kind'>;
+  readonly kind: CheckoutLine['kind'];
+} & Pick<View, 'texts' | 'format'>) => {
+  // Of a discount, a tax or shipping there is usually one.
+  const counted = kind === 'product' || line.quantity !== 1;
+  const details = [
+    ...(kind === 'product' ? [] : [texts.kinds[kind]]),
+    ...(counted ? [texts.quantity(format.number(line.quantity), format.amount(line.unit_price, line.currency))] : []),
+  ];
+  return (
+    <span class="line">
+      <bdi>{line.name}</bdi>
+      <span class="quantity">{details.join(' · ')}</span>
+      <span class="price">{format.amount(line.price, line.currency)}</span>
     </span>
-    <span class="price">{format.amount(line.price, line.currency)}</span>
-  </span>
-);
+  );
+};
 
 /** What a payer keeps; transactions are in the list of payments. */
 export const Receipt = ({ texts, format, checkout }: View) => {

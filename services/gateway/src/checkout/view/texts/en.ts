@@ -8,6 +8,9 @@ export const en = {
   summaryTitle: 'What you pay for',
   amountToPay: 'Amount to pay',
   leftToPay: 'Left to pay',
+  /** In the currencies of the prices. */
+  sum: 'Sum',
+  kinds: { discount: 'Discount', tax: 'Tax', shipping: 'Shipping' },
   total: 'Total',
   paid: 'Paid',
   returned: 'Returned',

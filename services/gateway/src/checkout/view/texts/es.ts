@@ -10,6 +10,8 @@ export const es: Texts = {
   summaryTitle: 'Detalle de la compra',
   amountToPay: 'Importe a pagar',
   leftToPay: 'Falta por pagar',
+  sum: 'Suma',
+  kinds: { discount: 'Descuento', tax: 'Impuesto', shipping: 'Envío' },
   total: 'Total',
   paid: 'Pagado',
   returned: 'Devuelto',

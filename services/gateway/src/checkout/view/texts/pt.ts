@@ -10,6 +10,8 @@ export const pt: Texts = {
   summaryTitle: 'Detalhes da compra',
   amountToPay: 'Valor a pagar',
   leftToPay: 'Falta pagar',
+  sum: 'Soma',
+  kinds: { discount: 'Desconto', tax: 'Imposto', shipping: 'Frete' },
   total: 'Total',
   paid: 'Pago',
   returned: 'Devolvido',
