@@ -202,6 +202,7 @@ export const OrderUpdated = defineEvent({
   webhooks: ['order:updated'],
   summary: 'The merchant changed the metadata or the deadline of an order.',
   data: {
+    /** All metadata after the change. */
     metadata: RecordedMetadata.optional(),
     expirationMinutes: z.int().optional(),
     expiresAt: Timestamp.optional(),

@@ -1,3 +1,4 @@
+import type { Metadata } from '@cpg/contracts';
 import { append } from '@cpg/event-sourcing';
 import { newId } from '@cpg/platform';
 import { rebuild, verify } from '@cpg/operations';
@@ -106,6 +107,30 @@ test('a cancellation sends payments the outcomes of its payments', async () => {
     path: 'POST /outcomes',
     body: { outcomes: [{ status: 'orphan', orphan_reason: 'canceled' }] },
   });
+});
+
+test('changes of metadata at the same time lose nothing', async () => {
+  const order = await service.create({ metadata: { a: 1 } });
+  const update = (metadata: object) => ({
+    type: 'UpdateOrder' as const,
+    rateLockMaxMinutes: 1_440,
+    metadata: metadata as Metadata,
+    at: service.now(),
+  });
+  await Promise.all([
+    service.call('PATCH', `/orders/${order.id}`, { merchant_id: MERCHANT, changes: { metadata: { b: 2 } } }),
+    service.other.run(order.id, update({ c: 3 }), CONTEXT),
+    service.call('PATCH', `/orders/${order.id}`, { merchant_id: MERCHANT, changes: { metadata: { d: 4, a: null } } }),
+  ]);
+  const tooMuch = { metadata: { e: 'x'.repeat(16_370) } };
+  expect(await service.call('PATCH', `/orders/${order.id}`, { merchant_id: MERCHANT, changes: tooMuch })).toMatchObject(
+    {
+      status: 400,
+      body: { code: 'invalid_request', details: [{ path: 'metadata' }] },
+    },
+  );
+  const { metadata } = (await service.rowOf(order.id)).resource;
+  expect(metadata).toEqual({ b: 2, c: 3, d: 4 });
 });
 
 test('expires an unpaid order at its deadline', async () => {

@@ -291,7 +291,9 @@ export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
 
 export const UpdateOrderDto = z
   .strictObject({
-    metadata: MetadataDto.optional().describe('Your own data. It is stored and returned, and has no effect.'),
+    metadata: MetadataDto.optional().describe(
+      'The names to set, with their new values. `null` removes a name; names that are absent here stay. Values are replaced as a whole, objects too. All metadata together is at most 16 KiB.',
+    ),
     expiration_minutes: ExpirationMinutes.optional().describe(
       'Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default.',
     ),

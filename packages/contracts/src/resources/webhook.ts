@@ -81,7 +81,9 @@ export type CreateWebhookDto = z.infer<typeof CreateWebhookDto>;
 
 export const UpdateWebhookDto = z
   .strictObject({
-    events: WebhookEvents.optional().describe('The types of events that the webhook receives.'),
+    events: WebhookEvents.optional().describe(
+      'The types of events that the webhook receives from now on: all of them, because the list replaces the earlier one.',
+    ),
     is_enabled: z
       .boolean()
       .optional()

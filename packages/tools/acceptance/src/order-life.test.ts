@@ -91,13 +91,14 @@ describe('capturing', () => {
 });
 
 describe('changing', () => {
-  test('replaces the whole metadata, even of a paid order', async () => {
+  test('merges metadata, even of a paid order', async () => {
     const order = await create({ metadata: { a: 1, b: 2 } });
-    const changed = await shop.api.updateOrder(order.id, { metadata: { c: 3 } });
-    expect(changed).toEqual({ ...order, metadata: { c: 3 }, updated_at: changed.updated_at });
+    const changed = await shop.api.updateOrder(order.id, { metadata: { a: null, c: 3 } });
+    expect(changed).toEqual({ ...order, metadata: { b: 2, c: 3 }, updated_at: changed.updated_at });
     expect(changed.updated_at! >= order.updated_at!).toBe(true);
     await pay(order, '10');
-    expect(await shop.api.updateOrder(order.id, { metadata: {} })).toMatchObject({ status: 'paid', metadata: {} });
+    const last = await shop.api.updateOrder(order.id, { metadata: { b: null, c: null } });
+    expect(last).toMatchObject({ status: 'paid', metadata: {} });
   });
 
   test('moves the deadline, counted from now', async () => {

@@ -64,6 +64,7 @@ export type OrderCommand =
   | { readonly type: 'CancelOrder'; readonly at: Date }
   | {
       readonly type: 'UpdateOrder';
+      /** The names to set; those with null are removed. The others stay. */
       readonly metadata?: Metadata | undefined;
       readonly expirationMinutes?: number | undefined;
       /** How long rates may be locked, from their quote. */

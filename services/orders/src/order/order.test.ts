@@ -1,3 +1,4 @@
+import type { Metadata } from '@cpg/contracts';
 import {
   after,
   cancel,
@@ -69,6 +70,39 @@ describe('update', () => {
         type: 'OrderUpdated',
         data: { metadata: { table: 4 }, expiresAt: minutesAfterNoon(40).toISOString() },
       }));
+  test.each<[string, object | undefined, object, object]>([
+    ['sets and keeps names', { a: 1, b: 2 }, { b: 3, c: 4 }, { a: 1, b: 3, c: 4 }],
+    ['removes a name with null', { a: 1, b: 2 }, { a: null }, { b: 2 }],
+    ['ignores null for a name that is not there', { a: 1 }, { b: null }, { a: 1 }],
+    ['replaces an object as a whole', { a: { x: 1 } }, { a: { y: null } }, { a: { y: null } }],
+    ['keeps a null of the creation', { a: null }, { b: 1 }, { a: null, b: 1 }],
+    ['keeps all names if there is none to change', { a: 1 }, {}, { a: 1 }],
+    ['starts with none', undefined, { a: 1 }, { a: 1 }],
+    ['may leave none', { a: 1 }, { a: null }, {}],
+  ])('merges metadata: %s', (_, before, changes, merged) => {
+    const create = createOrder(before && { metadata: before as Metadata });
+    const update = { type: 'UpdateOrder', rateLockMaxMinutes: 1_440, metadata: changes as Metadata, at: NOON } as const;
+    expect(existing(after(create, update)).metadata).toEqual(merged);
+  });
+  test('limits metadata after the merge', () => {
+    const ofBytes = (bytes: number) => 'x'.repeat(bytes - '{"a":"","b":""}'.length);
+    const change = (b: string | null): OrderCommand => ({
+      type: 'UpdateOrder',
+      rateLockMaxMinutes: 1_440,
+      metadata: { b },
+      at: NOON,
+    });
+    const order = orderCreated({ metadata: { a: 'é', b: 'x'.repeat(16_000) } });
+    given(order)
+      .when(change(ofBytes(16_384 - 2)))
+      .thenLike({ type: 'OrderUpdated' });
+    given(order)
+      .when(change(ofBytes(16_384 - 1)))
+      .thenRefused('invalid_request');
+    given(order)
+      .when(change(null))
+      .thenLike({ type: 'OrderUpdated', data: { metadata: { a: 'é' } } });
+  });
   test('is refused without can_update', () =>
     given(orderCreated({ allow: { can_update: false } }))
       .when({ type: 'UpdateOrder', rateLockMaxMinutes: 1_440, metadata: {}, at: NOON })

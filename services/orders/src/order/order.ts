@@ -1,4 +1,13 @@
-import { AppError, laterOf, type OfferedPayment, type OrderEvent, unreachable } from '@cpg/contracts';
+import {
+  AppError,
+  invalidRequest,
+  laterOf,
+  type Metadata,
+  METADATA_MAX_BYTES,
+  type OfferedPayment,
+  type OrderEvent,
+  unreachable,
+} from '@cpg/contracts';
 import type { Decider } from '@cpg/event-sourcing/decider';
 import { applyHeldPayments, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
@@ -158,9 +167,25 @@ const update = (
   const deadline =
     expirationMinutes !== undefined && moveDeadline(order, { minutes: expirationMinutes, rateLockMaxMinutes, now });
   const at = now.toISOString();
-  const updated: OrderEvent = { type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at } };
+  const merged = metadata && { metadata: mergedMetadata(order.metadata ?? {}, metadata) };
+  const updated: OrderEvent = { type: 'OrderUpdated', data: { ...merged, ...deadline, at } };
   // The locked rates now end later, so payments that were held as late may apply.
   return followedBy(order, [updated], (current) => (deadline ? applyHeldPayments(current, at) : []));
+};
+
+const mergedMetadata = (current: Metadata, changes: Metadata): Metadata => {
+  const merged = Object.fromEntries(
+    Object.entries({ ...current, ...changes }).filter(([name]) => changes[name] !== null),
+  );
+  const bytes = Buffer.byteLength(JSON.stringify(merged));
+  if (bytes > METADATA_MAX_BYTES)
+    throw invalidRequest([
+      {
+        path: 'metadata',
+        message: `would be ${bytes} bytes of JSON together with the names that stay, of at most ${METADATA_MAX_BYTES}: remove names by setting them to null`,
+      },
+    ]);
+  return merged;
 };
 
 const refuseTooManyChanges = ({ changes }: ExistingOrder): void => {

@@ -88,7 +88,7 @@ export const updateOrder = {
   operationId: 'updateOrder',
   summary: 'Update an order',
   description:
-    'Changes `metadata`. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.',
+    'Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.',
   tags,
   params,
   body: UpdateOrderDto,
