@@ -35,6 +35,7 @@ describe('each operator changes one place', () => {
     ['literal', 'f(a > 1);', ['f(a > 2);', 'f(a > 0);']],
     ['literal', 'f(a - 0n);', ['f(a - 1n);']],
     ['literal', 'f(1);', []],
+    ['literal', 'f(5 * 60_000);', []],
   ])('%s: %s', (operator, source, expected) => {
     const changed = changesOf(source).filter(([name]) => name === operator);
 

@@ -152,7 +152,10 @@ const isDescriptive = (property: ts.ObjectLiteralElementLike): boolean =>
 
 const isBorder = (node: ts.Node): boolean => {
   const parent = ts.isPrefixUnaryExpression(node.parent) ? node.parent.parent : node.parent;
-  return ts.isBinaryExpression(parent) && COMPARES_OR_COUNTS.has(SWAPPED[parent.operatorToken.kind]?.[0] ?? '');
+  if (!ts.isBinaryExpression(parent)) return false;
+  // A constant such as `5 * 60_000` is a time or a size: a test of its last unit would test nothing that anyone needs.
+  if (ts.isLiteralExpression(parent.left) && ts.isLiteralExpression(parent.right)) return false;
+  return COMPARES_OR_COUNTS.has(SWAPPED[parent.operatorToken.kind]?.[0] ?? '');
 };
 
 /** Leaves out each of the parts of a list, with the comma. */

@@ -132,6 +132,20 @@ describe('a process that leases indexes', () => {
     expect(appended).toEqual([{ first: 0, count: 6, again: [] }]);
     expect(await lease(1)).toEqual([6]);
   });
+  test('makes one reservation at a time', async () => {
+    const { options } = streamOf();
+    let running = 0;
+    const append = async (...call: Parameters<typeof options.append>) => {
+      expect((running += 1)).toBe(1);
+      await new Promise(setImmediate);
+      running -= 1;
+      return options.append(...call);
+    };
+    const lease = leaseIndexes({ ...options, append });
+    const first = lease(2);
+    await Promise.resolve();
+    expect(await Promise.all([first, lease(1), lease(3)])).toEqual([[0, 1], [2], [3, 4, 5]]);
+  });
   test('begins after all that has no reservation', async () => {
     const { lease, asked } = streamOf({ firstIndex: 40 });
     expect(await lease(2)).toEqual([40, 41]);

@@ -85,6 +85,11 @@ test('lists money of no known order with its age, network and address, and no ch
     ),
   );
   expect(lineOf(toOrder.id)).toMatch(/,,"'=cmd,""x"" \[2J",,tx-\d+,[^,]+,1d 0h$/);
+  await payments.pool.query(
+    `update payments.payments set resource = jsonb_set(resource::jsonb, '{provider_id}', '"eip155:999/0x1:0"') where id = $1`,
+    [toAddress.id],
+  );
+  expect((await unclaimed('list')).lines.join('\n')).toContain(`${toAddress.id},eip155:999,`);
   for (const { id } of [toAddress, toOrder]) await unclaimed('return', id, ...REASON);
   await projected(toAddress.id, { status: 'refunded' });
   await projected(toOrder.id, { status: 'refunded' });
