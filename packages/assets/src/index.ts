@@ -24,3 +24,4 @@ export { checksummed } from './evm-address.ts';
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';
+export { spendingSecretIn } from './spending-secret.ts';

@@ -32,6 +32,12 @@ test('derives the public keys that belong to the private keys', () => {
   }
 });
 
+test('warns of a seed phrase, and does not repeat it', () => {
+  const read = () => readAccountKey(`${'abandon '.repeat(11)}about`);
+  expect(read).toThrow(/^is a seed phrase, which can spend: configure the extended public key/);
+  expect(read).not.toThrow('abandon');
+});
+
 test.each([BIP32_XPRV, BIP84_ZPRV])('refuses a private key without repeating it: %s', (key) => {
   const read = () => readAccountKey(key);
   expect(read).toThrow(/is a private key/);

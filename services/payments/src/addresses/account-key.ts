@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { spendingSecretIn } from '@cpg/assets';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { BIP32Factory, type BIP32Interface } from 'bip32';
@@ -43,16 +44,15 @@ const PRIVATE = new Set([
 const EXTENDED_KEY_BYTES = 78;
 const base58check = createBase58check(sha256);
 
-/** Parses an extended public key (xpub, zpub, tpub, vpub). Throws RangeError for a private key, for an unsupported form
- *  (ypub, multisig) and for other text. The message never contains the key. */
+/** Parses an extended public key (xpub, zpub, tpub, vpub). Throws RangeError for a private key or a seed phrase,
+ *  for an unsupported form (ypub, multisig) and for other text. The message never contains the key. */
 export const readAccountKey = (text: string): AccountKey => {
+  const secret = spendingSecretIn(text);
+  if (secret) throw spendable(secret);
   const bytes = decoded(text);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const version = view.getUint32(0);
-  if (PRIVATE.has(version))
-    throw new RangeError(
-      'is a private key: configure the extended public key, because a server must not hold a key that can spend',
-    );
+  if (PRIVATE.has(version)) throw spendable('private key');
   const form = ACCEPTED.get(version);
   if (!form) throw new RangeError('is an extended key of an unsupported form: configure an xpub, zpub, tpub or vpub');
   view.setUint32(0, XPUB_VERSION);
@@ -67,6 +67,11 @@ export const readAccountKey = (text: string): AccountKey => {
     receiving: (index) => branch.derive(index).publicKey,
   };
 };
+
+const spendable = (secret: 'seed phrase' | 'private key'): RangeError =>
+  new RangeError(
+    `is a ${secret}, which can spend: configure the extended public key of the account, and remove the ${secret} from this machine`,
+  );
 
 /** Whether two xpubs derive the same addresses. Their texts can differ in what does not count, such as the depth. */
 export const isSameKey = (one: string, other: string): boolean =>
