@@ -11,6 +11,7 @@ create table api_keys (
   alg text not null,
   pepper_id text,
   last4 text not null,
+  label text,
   version integer not null default 1,
   environment text not null,
   allowed_ips text[] not null default '{}'::text[],
@@ -56,6 +57,19 @@ create table idempotency_keys (
 CREATE INDEX idempotency_keys_by_expiry ON gateway.idempotency_keys USING btree (expires_at);
 CREATE INDEX idempotency_keys_by_resource ON gateway.idempotency_keys USING btree (resource_id) WHERE (resource_id IS NOT NULL);
 
+create table merchant_status_changes (
+  id bigint not null generated always as identity,
+  merchant_id text not null,
+  status text not null,
+  changed_at timestamp with time zone not null,
+  changed_by text not null,
+  reason text not null,
+  constraint merchant_status_changes_pkey PRIMARY KEY (id),
+  constraint merchant_status_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  constraint merchant_status_changes_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+CREATE INDEX merchant_status_changes_of_merchant ON gateway.merchant_status_changes USING btree (merchant_id, id);
+
 create table merchants (
   id text not null,
   external_reference_id text not null,
@@ -66,6 +80,7 @@ create table merchants (
   metadata json not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  disabled_at timestamp with time zone,
   constraint merchants_pkey PRIMARY KEY (id),
   constraint merchants_external_reference_id_key UNIQUE (external_reference_id),
   constraint merchants_type_check CHECK ((type = ANY (ARRAY['individual'::text, 'business'::text])))

@@ -1,5 +1,5 @@
-export { type OwnCommandContext, runAdminCommand } from './commands/admin-command.ts';
-export { runEnvironmentCommand } from './commands/environment-command.ts';
+export { type AdminStores, runServiceCommands, serviceCommands, withStores } from './commands/admin-command.ts';
+export { addEnvironmentCommands } from './commands/environment-command.ts';
 export { ensureScale } from './service/currency-scales.ts';
 export {
   eventSourcedApp,

@@ -9,8 +9,21 @@ create table merchants (
   business_profile json,
   metadata json not null,
   created_at timestamptz not null,
-  updated_at timestamptz
+  updated_at timestamptz,
+  -- While it is set, the keys of the merchant are refused.
+  disabled_at timestamptz
 );
+
+-- Who disabled or enabled a merchant, and why. Rows are only added.
+create table merchant_status_changes (
+  id bigint generated always as identity primary key,
+  merchant_id text not null references merchants (id),
+  status text not null check (status in ('active', 'disabled')),
+  changed_at timestamptz not null,
+  changed_by text not null,
+  reason text not null
+);
+create index merchant_status_changes_of_merchant on merchant_status_changes (merchant_id, id);
 
 create table api_keys (
   id text primary key,
@@ -25,6 +38,8 @@ create table api_keys (
   -- Which pepper the secret is hashed with. Null: not known, or the algorithm uses none.
   pepper_id text,
   last4 text not null,
+  -- What the operator calls it.
+  label text,
   version int not null default 1,
   environment text not null check (environment in ('live', 'sandbox')),
   -- Addresses or CIDR blocks that may use the key; empty means any.

@@ -1,20 +1,14 @@
-import {
-  ConfigError,
-  createLogger,
-  FatalStartError,
-  internalClient,
-  secretBox,
-  wallClock,
-  writeFailure,
-  writeLine,
-} from '@cpg/platform';
+import { createLogger, internalClient, secretBox, wallClock, writeLine } from '@cpg/platform';
+import { adminProgram, type Outcome, runAdminProgram, type With } from '@cpg/platform/commands';
 import { createPool, type Pool } from '@cpg/platform/postgres';
-import { runAudit } from './admin/audit.ts';
-import { runCommand, USAGE } from './admin/command-line.ts';
-import { AdminError } from './admin/command.ts';
-import { runDepositSettingsCommand } from './admin/deposit-commands.ts';
-import { runSecretsCommand } from './admin/secrets.ts';
-import { runWebhooksCommand } from './admin/webhooks.ts';
+import { addClockCommands } from './admin/clock.ts';
+import { addDepositSettingsCommands, type DepositSettingsAdmin } from './admin/deposit-commands.ts';
+import { addKeyCommands } from './admin/key-commands.ts';
+import type { KeyAdmin } from './admin/keys.ts';
+import { addMerchantCommands } from './admin/merchant-commands.ts';
+import { addOrderCommands, type OrderAudit } from './admin/order-commands.ts';
+import { addSecretsCommands, type SecretsAdmin } from './admin/secrets.ts';
+import { addWebhooksCommands, type SandboxWebhooks } from './admin/webhooks.ts';
 import { createHistoryReader } from './api/orders/order-history.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
@@ -29,36 +23,38 @@ import {
 import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
-const run = async (args: readonly string[]): Promise<void> => {
-  if (args.length === 0 || args.includes('--help')) return print(USAGE);
-  if (args[0] === 'webhooks') {
-    const environment = readEnvironment(process.env);
-    return print(await runWebhooksCommand(args.slice(1), { environment, print, signal: stopSignal() }));
+const { env } = process;
+
+/** Loans the database of the schema `gateway`. */
+const withDatabase = async (
+  { DATABASE_URL, ENVIRONMENT }: Pick<AdminConfig, 'DATABASE_URL' | 'ENVIRONMENT'>,
+  work: (pool: Pool) => Promise<Outcome>,
+): Promise<Outcome> => {
+  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
+  const pool = createPool({ url: DATABASE_URL, name: 'gateway-admin', max: 1, log });
+  try {
+    await migrateGateway(pool, ENVIRONMENT);
+    return await work(pool);
+  } finally {
+    await pool.end();
   }
-  if (args[0] === 'audit') return audit(args.slice(1));
-  if (args[0] === 'secrets') return secrets(args.slice(1));
-  if (['accounts', 'confirmations', 'tolerance'].includes(args[0]!)) return depositSettings(args);
-  const config = readAdminConfig(process.env);
-  return withDatabase(config, (pool) =>
-    runCommand(args, {
-      pool,
-      pepper: config.API_KEY_PEPPER[0]!,
-      environment: keyEnvironmentOf(config.ENVIRONMENT),
-      now: wallClock,
-    }),
-  );
 };
 
-const secrets = (args: readonly string[]): Promise<void> => {
-  const config = readSecretsConfig(process.env);
-  return withDatabase(config, (pool) => {
-    const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
-    return runSecretsCommand(args, { pool, box, pepper: config.API_KEY_PEPPER[0]! });
-  });
+const withAdmin: With<KeyAdmin> = async (work) => {
+  const config = readAdminConfig(env);
+  const environment = keyEnvironmentOf(config.ENVIRONMENT);
+  const pepper = config.API_KEY_PEPPER[0]!;
+  return withDatabase(config, (pool) => work({ pool, pepper, environment, now: wallClock }));
 };
 
-const depositSettings = (args: readonly string[]): Promise<void> => {
-  const config = readDepositSettingsConfig(process.env);
+const withSecrets: With<SecretsAdmin> = async (work) => {
+  const config = readSecretsConfig(env);
+  const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
+  return withDatabase(config, (pool) => work({ pool, box, pepper: config.API_KEY_PEPPER[0]! }));
+};
+
+const withDepositSettings: With<DepositSettingsAdmin> = async (work) => {
+  const config = readDepositSettingsConfig(env);
   return withDatabase(config, async (db) => {
     const payments = internalClient({
       name: 'payments',
@@ -66,30 +62,15 @@ const depositSettings = (args: readonly string[]): Promise<void> => {
       tokens: config.ADMIN_TO_PAYMENTS_TOKEN,
     });
     try {
-      return await runDepositSettingsCommand(args, { db, payments: paymentsClient(payments), stdin: process.stdin });
+      return await work({ db, payments: paymentsClient(payments), stdin: process.stdin });
     } finally {
       await payments.close();
     }
   });
 };
 
-/** Prints the output of a command that needs the schema `gateway`. */
-const withDatabase = async (
-  { DATABASE_URL, ENVIRONMENT }: Pick<AdminConfig, 'DATABASE_URL' | 'ENVIRONMENT'>,
-  command: (pool: Pool) => Promise<string>,
-): Promise<void> => {
-  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
-  const pool = createPool({ url: DATABASE_URL, name: 'gateway-admin', max: 1, log });
-  try {
-    await migrateGateway(pool, ENVIRONMENT);
-    print(await command(pool));
-  } finally {
-    await pool.end();
-  }
-};
-
-const audit = async (args: readonly string[]): Promise<void> => {
-  const config = readAuditConfig(process.env);
+const withAudit: With<OrderAudit> = async (work) => {
+  const config = readAuditConfig(env);
   const orders = internalClient({ name: 'orders', url: config.ORDERS_URL, tokens: config.ADMIN_TO_ORDERS_TOKEN });
   const payments = internalClient({
     name: 'payments',
@@ -98,25 +79,25 @@ const audit = async (args: readonly string[]): Promise<void> => {
   });
   const clients = { orders: ordersClient(orders), payments: paymentsClient(payments) };
   try {
-    await runAudit(args, { orders: clients.orders, readHistory: createHistoryReader(clients), print: writeLine });
+    return await work({ orders: clients.orders, readHistory: createHistoryReader(clients), print: writeLine });
   } finally {
     await Promise.all([orders.close(), payments.close()]);
   }
 };
 
-const print = (text: string) => void writeLine(text);
-
-/** A signal that aborts on Ctrl-C or when the process is asked to stop. */
-const stopSignal = (): AbortSignal => {
+const withSandbox: With<SandboxWebhooks> = async (work) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
-  return stopping.signal;
+  const print = (text: string) => void writeLine(text);
+  return work({ environment: readEnvironment(env), print, signal: stopping.signal });
 };
 
-try {
-  await run(process.argv.slice(2));
-} catch (error) {
-  const expected = error instanceof AdminError || error instanceof ConfigError || error instanceof FatalStartError;
-  writeFailure(error, expected);
-  process.exitCode = 1;
-}
+const program = adminProgram('Commands of operators on merchants, their keys and settings, and orders.');
+addMerchantCommands(program, withAdmin);
+addKeyCommands(program, withAdmin);
+addDepositSettingsCommands(program, withDepositSettings);
+addOrderCommands(program, withAudit);
+addSecretsCommands(program, withSecrets);
+addClockCommands(program, withAdmin);
+addWebhooksCommands(program, withSandbox);
+process.exitCode = await runAdminProgram(program, process.argv.slice(2));

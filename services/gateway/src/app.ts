@@ -37,7 +37,7 @@ import { repairPagePath } from './checkout/state/page-link.ts';
 import { acceptJsonBodies } from './door/bodies/json-body.ts';
 import { rejectUnstorableText } from './door/bodies/storable-text.ts';
 import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
-import { authenticate, requireScopes } from './door/keys/authenticate.ts';
+import { authenticate, refuseDisabledMerchants, requireScopes } from './door/keys/authenticate.ts';
 import type { Authenticator } from './door/keys/authenticator.ts';
 import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts';
 import { createLoadLimits, limitConcurrentReads } from './door/limits/read-concurrency.ts';
@@ -131,6 +131,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         waitForStartGate(v1, options.gate);
         authenticate(v1, { authenticator, limits, required: true });
         limitRequestRate(v1, limits.requests);
+        refuseDisabledMerchants(v1);
         requireScopes(v1);
         handleIdempotencyKeys(v1, options);
         limitConcurrentReads(v1);
@@ -156,6 +157,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
           waitForStartGate(debug, options.gate);
           authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);
+          refuseDisabledMerchants(debug);
           await debug.register(debugRoutes, options);
         },
         { prefix: '/debug' },

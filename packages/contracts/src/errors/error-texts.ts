@@ -38,6 +38,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The API key is valid but lacks the scope that this endpoint requires.',
     remedy: 'Use a key with the scope named in the description of the endpoint.',
   },
+  merchant_disabled: {
+    when: 'The operator of the gateway disabled the merchant. Its orders go on: payments are recorded, and webhooks delivered.',
+    remedy: 'Ask the operator of your gateway.',
+  },
   not_found: {
     when: 'The path or the resource does not exist, the resource was deleted, or it belongs to another merchant. A malformed id gives the same response.',
     remedy: 'Check the id, and check that the key belongs to the right merchant.',

@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   unauthorized: 401,
   invalid_signature: 401,
   insufficient_scope: 403,
+  merchant_disabled: 403,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
 import {
   append,
@@ -14,12 +13,13 @@ import {
   tombstone,
 } from '@cpg/event-sourcing';
 import { newContext } from '@cpg/platform';
+import { adminProgram, CommandError, runAdminProgram } from '@cpg/platform/commands';
 import { stampSchemas } from '@cpg/platform/postgres';
 import { testDatabase } from '@cpg/platform/postgres/testing';
 import { startTallies } from '../../../event-sourcing/src/testing/jest-tallies.ts';
 import { identifyStore } from '../service/own-store.ts';
-import { runAdminCommand } from './admin-command.ts';
-import { runEnvironmentCommand } from './environment-command.ts';
+import { runServiceCommands, serviceCommands, type ServiceCommandsOptions, withStores } from './admin-command.ts';
+import { addEnvironmentCommands } from './environment-command.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';
 const folder = mkdtempSync(join(tmpdir(), 'admin-'));
@@ -86,20 +86,20 @@ const captured = async (command: () => Promise<number>) => {
     [stdout.write, stderr.write] = [toStdout, toStderr];
   }
 };
-type Options = Parameters<typeof runAdminCommand>[0];
-const run = (line: string, changes: Partial<Options> & { projection?: Projection } = {}) => {
-  const { projection = tallies.projection, ...rest } = changes;
-  return captured(() =>
-    runAdminCommand({
-      args: line.split(' '),
-      env,
-      projectionOf: () => projection,
-      migrations: tallies.migrations,
-      published: { topic: 'tallies.v1', objectType: 'order' },
-      ...rest,
-    }),
-  );
-};
+const programWith = ({
+  projection = tallies.projection,
+  ...rest
+}: Partial<ServiceCommandsOptions> & { projection?: Projection } = {}) =>
+  serviceCommands({
+    service: 'orders',
+    env,
+    projectionOf: () => projection,
+    migrations: tallies.migrations,
+    published: { topic: 'tallies.v1', objectType: 'order' },
+    ...rest,
+  });
+const run = (line: string, changes: Parameters<typeof programWith>[0] = {}) =>
+  captured(() => runServiceCommands(programWith(changes), line.split(' ').filter(Boolean)));
 const second = (): Projection => ({ ...tallies.projection, name: 'second' });
 
 test('rebuilds each read model, and says so', async () => {
@@ -185,61 +185,65 @@ test('verifies hash chains and rows, and what the service adds: exit code 1 for 
   });
 });
 
-describe('a command of the service', () => {
-  const commands = {
-    greet: async (
-      args: readonly string[],
-      { databaseUrl, print }: { databaseUrl: string; print: (line: string) => void },
-    ) => {
-      if (args.length === 0) throw new AppError('not_found', 'nobody to greet');
-      if (args[0] === 'away') throw new AppError('dependency_unavailable', 'nobody answers');
-      print(`${args.join(' ')} at ${databaseUrl}`);
-      return 5;
-    },
+test('a service adds commands of its own, which get the stores', async () => {
+  const greet = async (who: string | undefined) => {
+    const program = programWith();
+    program
+      .command('greet')
+      .argument('[person]')
+      .runs((person?: string) =>
+        withStores(env, async ({ databaseUrl }) => {
+          if (person === undefined) throw new CommandError('nobody to greet');
+          if (person === 'away') throw new Error('nobody answers');
+          return person === 'five' ? 5 : `${person} at ${databaseUrl}`;
+        }),
+      );
+    return captured(() => runServiceCommands(program, who === undefined ? ['greet'] : ['greet', who]));
   };
-
-  test('gets the words after its own, and gives the exit code', async () => {
-    expect(await run('greet the world', { commands })).toEqual({
-      code: 5,
-      lines: [`the world at ${tallies.databaseUrl}`],
-      error: '',
-    });
-  });
-
-  test.each([
-    ['greet', 'nobody to greet'],
-    ['greet away', 'the command failed: nobody answers'],
-  ])('%s is refused with: %s', async (line, error) => {
-    expect(await run(line, { commands })).toMatchObject({ code: 2, error });
-  });
-
-  test('is found by its own name alone', async () => {
-    expect(await run('toString', { commands })).toMatchObject({
-      code: 2,
-      error: expect.stringContaining('projections rebuild'),
-    });
-  });
+  expect(await greet('you')).toEqual({ code: 0, lines: [`you at ${tallies.databaseUrl}`], error: '' });
+  expect(await greet('five')).toMatchObject({ code: 5, error: '' });
+  expect(await greet(undefined)).toMatchObject({ code: 2, error: 'nobody to greet' });
+  expect(await greet('away')).toMatchObject({ code: 2, error: 'the command failed: nobody answers' });
 });
 
-test.each(['', 'projections', 'projections rebuild now', 'audit', 'rebuild'])(
-  'the words "%s" get the usage, and change nothing',
-  async (line) => {
-    const { code, error } = await run(line);
-    expect(code).toBe(2);
-    for (const known of ['projections rebuild', 'audit verify', 'store republish']) expect(error).toContain(known);
-  },
-);
+test.each([
+  ['', "the command after 'npm run admin --' is missing", 'npm run admin -- [options] [command]'],
+  ['projections', "the command after 'projections' is missing", 'npm run admin -- projections [options] [command]'],
+  ['projections rebuild now', 'Allowed choices are orders', 'projections rebuild [options] [service]'],
+  ['projections rebild', 'Did you mean rebuild?', 'projections [options] [command]'],
+  ['audit verify --until x', "unknown option '--until'", 'audit verify [options] [service]'],
+  ['rebuild', "unknown command 'rebuild'", 'npm run admin -- [options] [command]'],
+  ['toString', "unknown command 'toString'", 'npm run admin -- [options] [command]'],
+  ['store forget', "unknown command 'forget'", 'store [options] [command]'],
+  ['store reconcile now', "too many arguments for 'reconcile'", 'store reconcile [options]'],
+  ['store reconcile --force', "unknown option '--force'", 'store reconcile [options]'],
+  ['store republish', "required option '--since <time>' not specified", 'store republish [options]'],
+])('the mistake in "%s" is named: %s, with the usage of that command alone', async (line, mistake, usage) => {
+  const { code, error } = await run(line, { env: {} });
+  expect(code).toBe(64);
+  expect(error).toMatch(/^error: /);
+  expect(error).toContain(mistake);
+  expect(error).toContain(`${usage}\n`);
+  expect(error.match(/Usage:/g)).toHaveLength(1);
+});
 
 test.each([
-  ['store', 'store reconcile [--apply]'],
-  ['store forget', 'store reconcile [--apply]'],
-  ['store reconcile now', 'store reconcile [--apply]'],
-  ['store reconcile --force', 'store reconcile [--apply]'],
-  ['store republish', 'store republish --since TIME'],
-  ['store republish --since yesterday', 'store republish --since TIME'],
+  ['store republish --since yesterday', '--since: yesterday is not a time: write it like 2026-01-31T12:00:00Z'],
   [`store republish --since ${AT}`, 'schema tallies has published nothing yet: start its service'],
 ])('"%s" is refused with: %s', async (line, error) => {
-  expect(await run(line)).toMatchObject({ code: 2, error: expect.stringContaining(error) });
+  expect(await run(line)).toMatchObject({ code: 2, error });
+});
+
+test('a key that is typed by mistake is not repeated', async () => {
+  const key = `xprv${'A1b2C3d4'.repeat(13)}`;
+  for (const line of [key, `store ${key}`, `store reconcile --key=${key}`])
+    expect((await run(line)).error).not.toContain('A1b2C3d4');
+});
+
+test('the help of a command has examples', async () => {
+  const { code, lines } = await run('store republish --help', { env: {} });
+  expect(code).toBe(0);
+  expect(lines).toContain('  npm run admin -- store republish --since 2026-01-31T12:00:00Z');
 });
 
 test('an event store that is away, and a setting that is wrong, are told apart', async () => {
@@ -318,7 +322,11 @@ describe('with an identity', () => {
 
 describe('the environment command', () => {
   const environment = (line: string, changes: NodeJS.ProcessEnv = {}) =>
-    captured(() => runEnvironmentCommand(line.split(' '), { ...env, ...changes }));
+    captured(() => {
+      const program = adminProgram('');
+      addEnvironmentCommands(program, { ...env, ...changes });
+      return runAdminProgram(program, ['environment', ...line.split(' ').filter(Boolean)]);
+    });
 
   test('shows the stamps, and stamps what has none', async () => {
     const other = await startTallies();
@@ -341,10 +349,6 @@ describe('the environment command', () => {
     } finally {
       await other.stop();
     }
-  });
-
-  test.each(['', 'forget', 'show all'])('the words "%s" get the usage', async (line) => {
-    expect(await environment(line)).toMatchObject({ code: 2, error: expect.stringContaining('environment stamp') });
   });
 
   test('a fault that is not expected says so', async () => {

@@ -1,4 +1,4 @@
-import { isAppError, isTemporary, type RecordedEntry, scalesOf } from '@cpg/contracts';
+import { type RecordedEntry, scalesOf } from '@cpg/contracts';
 import {
   AnyEvent,
   connectEventStore,
@@ -13,16 +13,15 @@ import {
   tablesOf,
   UnknownStoreError,
 } from '@cpg/event-sourcing';
+import { createLogger, EventStoreConfig, readConfig, ServiceConfig, writeLine } from '@cpg/platform';
 import {
-  ConfigError,
-  createLogger,
-  EventStoreConfig,
-  FatalStartError,
-  readConfig,
-  ServiceConfig,
-  writeFailure,
-  writeLine,
-} from '@cpg/platform';
+  type AdminCommand,
+  adminProgram,
+  Argument,
+  isExpectedFailure,
+  type Outcome,
+  runAdminProgram,
+} from '@cpg/platform/commands';
 import { createPool, stampsOf } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { rebuild } from '../read-models/rebuild.ts';
@@ -31,10 +30,10 @@ import { rowReport, verify } from '../read-models/verify.ts';
 import type { Published } from '../reconcile/reconcile.ts';
 import { requireRecordedScales } from '../service/currency-scales.ts';
 import { runAuditVerify, type VerifyMore } from './audit-verify.ts';
-import { runStoreCommand } from './store-command.ts';
+import { addStoreCommands } from './store-command.ts';
 
-interface AdminCommandOptions {
-  readonly args: readonly string[];
+export interface ServiceCommandsOptions {
+  readonly service: 'orders' | 'payments';
   readonly env: NodeJS.ProcessEnv;
   readonly projectionOf: (client: EventStoreDBClient) => Projection;
   /** Further read models of the service. */
@@ -44,64 +43,124 @@ interface AdminCommandOptions {
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly published: Published;
-  /** Further commands of the service, by their first word; each gets the words after it. They throw AppError to
-   *  refuse. */
-  readonly commands?: Readonly<
-    Record<string, (args: readonly string[], context: OwnCommandContext) => Promise<number>>
-  >;
   /** A further check of `audit verify`. */
   readonly verifyMore?: VerifyMore;
 }
 
-export interface OwnCommandContext {
+/** The commands of operators and auditors on the streams and the projections of a service. They run in a separate
+ *  process, and are safe to stop at any moment: the live tables stay complete. */
+export const serviceCommands = ({
+  service,
+  env,
+  projectionOf,
+  moreProjectionsOf = () => [],
+  ...options
+}: ServiceCommandsOptions): AdminCommand => {
+  const program = adminProgram(`Commands of operators and auditors on the events of ${service}.`);
+  const withReadModels = (work: (readModels: ReadModels) => Promise<Outcome>): Promise<Outcome> =>
+    withStores(env, async (stores) => {
+      const projection = projectionOf(stores.client);
+      const moreProjections = moreProjectionsOf(stores.client);
+      const each = [projection, ...moreProjections].map((one) => shadowTablesOf({ ...stores, ...options }, one));
+      return work({ ...stores, each, moreProjections, prefixes: options.ownPrefixes ?? projection.prefixes });
+    });
+  const ofService = () =>
+    new Argument('[service]', 'the service whose data it is; by default of each').choices([service]);
+
+  const projections = program.command('projections').description('read models, which are built from the event store');
+  projections
+    .command('rebuild')
+    .description('build the tables again from the event store, then replace the live ones, without downtime')
+    .addArgument(ofService())
+    .examples('projections rebuild', `projections rebuild ${service}`)
+    .runs(() => withReadModels(rebuildEach));
+  projections
+    .command('verify')
+    .description('compare each row with a replay of the event store; exit code 1 if rows differ')
+    .addArgument(ofService())
+    .examples('projections verify')
+    .runs(() => withReadModels(async ({ each }) => ((await verifyRows(each)) === 0 ? 0 : 1)));
+  projections
+    .command('parked')
+    .description('list the streams that wait because an event cannot be handled; exit code 1 if there are any')
+    .addArgument(ofService())
+    .examples('projections parked')
+    .runs(() => withReadModels(({ databaseUrl, each }) => printParked(databaseUrl, each[0]!.projection.schema)));
+
+  const audit = program.command('audit').description('for auditors, read from the event store');
+  audit
+    .command('verify')
+    .description('check hash chains, orders against payments, and rows; exit code 1 for a fault')
+    .addArgument(ofService())
+    .option(
+      '--since <file>',
+      'only streams that changed since <file> was written, all if there is none; writes <file> if all is well',
+    )
+    .examples('audit verify', 'audit verify --since "$PWD/verified.json"')
+    .runs((_: string | undefined, { since: file }: { since?: string }) =>
+      withReadModels(({ each, ...readModels }) =>
+        runAuditVerify({
+          ...readModels,
+          file,
+          service: each[0]!.projection.schema,
+          verifyMore: options.verifyMore,
+          verifyRows: () => verifyRows(each),
+          print,
+        }),
+      ),
+    );
+  audit
+    .command('export')
+    .description('print every event as a line of JSON, stream by stream, without deleted orders')
+    .addArgument(ofService())
+    .examples('audit export > events.ndjson')
+    .runs(() =>
+      withReadModels((readModels) =>
+        exportHistory({ ...readModels, write: (entry) => writeLine(JSON.stringify(entry)) }),
+      ),
+    );
+  addStoreCommands(program, (work) =>
+    withReadModels(({ each, ...readModels }) =>
+      work({ ...readModels, ...each[0]!, published: options.published, env, print }),
+    ),
+  );
+  return program;
+};
+
+/** Runs a command of a service. Resolves to the exit code: 0, 1 for differences, 2 for a failure, 64 for a mistake. */
+export const runServiceCommands = (program: AdminCommand, args: readonly string[]): Promise<number> =>
+  runAdminProgram(program, args, isExpected);
+
+export interface AdminStores {
   readonly client: EventStoreDBClient;
   readonly databaseUrl: string;
-  readonly print: (line: string) => void;
+  /** Aborts when the process is asked to stop. */
+  readonly signal: AbortSignal;
 }
-
-const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
-  projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
-  projections parked   prints the streams that wait because an event cannot be handled; exit code 1 when there are any
-  audit verify         also checks the hash chain of every stream, and orders against payments; exit code 1 for a fault.
-                       --since FILE: of the streams that changed since FILE was written; it writes FILE if all is well
-  audit export         prints every event as one line of JSON
-  store reconcile      shows what has no event in the event store; --apply makes the service follow this store
-  store republish      publishes again what was recorded since a time`;
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, CAZ_DECIMALS: true }).extend(EventStoreConfig.shape);
 
-/** Runs an operator's or auditor's command on the streams and the projection of a service, in a separate process.
- *  Resolves to the exit code: 0, 1 for differences, 2 for a failure. It is safe to stop at any moment: the live tables
- *  stay complete. */
-export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOptions): Promise<number> => {
+/** Connects to the event store, after it checked that event store and database belong together. */
+export const withStores = async <T>(env: NodeJS.ProcessEnv, work: (stores: AdminStores) => Promise<T>): Promise<T> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => stopping.abort(new ProjectionError('stopped: nothing was changed')));
+  const { DATABASE_URL: databaseUrl, EVENTSTORE_URL, CAZ_DECIMALS } = readConfig(Config, env);
+  const client = connectEventStore(EVENTSTORE_URL);
   try {
-    const { DATABASE_URL: databaseUrl, EVENTSTORE_URL, CAZ_DECIMALS } = readConfig(Config, env);
-    const client = connectEventStore(EVENTSTORE_URL);
-    try {
-      await requireSameEnvironment(client, databaseUrl);
-      await requireRecordedScales(client, scalesOf({ CAZ_DECIMALS }));
-      return await run(args, { client, databaseUrl, signal: stopping.signal, env, ...service });
-    } catch (error) {
-      if (isExpected(error)) throw error;
-      throw (await explainEventStore(client, EVENTSTORE_URL)) ?? error;
-    } finally {
-      await client.dispose();
-    }
+    await requireSameEnvironment(client, databaseUrl);
+    await requireRecordedScales(client, scalesOf({ CAZ_DECIMALS }));
+    return await work({ client, databaseUrl, signal: stopping.signal });
   } catch (error) {
-    writeFailure(error, isExpected(error));
-    return 2;
+    if (isExpected(error)) throw error;
+    throw (await explainEventStore(client, EVENTSTORE_URL)) ?? error;
+  } finally {
+    await client.dispose();
   }
 };
 
-const isExpected = (error: unknown): error is Error =>
-  error instanceof ProjectionError ||
-  error instanceof UnknownStoreError ||
-  error instanceof ConfigError ||
-  error instanceof FatalStartError ||
-  (isAppError(error) && !isTemporary(error));
+const isExpected = (error: unknown): boolean =>
+  error instanceof ProjectionError || error instanceof UnknownStoreError || isExpectedFailure(error);
 
 /** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
 const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
@@ -117,57 +176,29 @@ const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: s
   );
 };
 
-interface CommandContext extends Omit<AdminCommandOptions, 'args'> {
-  readonly client: EventStoreDBClient;
-  readonly databaseUrl: string;
-  readonly signal: AbortSignal;
+interface ReadModels extends AdminStores {
+  readonly each: readonly ShadowTableOptions[];
+  readonly moreProjections: readonly Projection[];
+  readonly prefixes: readonly string[];
 }
 
-const run = async (
-  args: readonly string[],
-  { projectionOf, moreProjectionsOf = () => [], commands = {}, ...context }: CommandContext,
-): Promise<number> => {
-  const { client, databaseUrl, signal } = context;
-  const [noun = '', ...words] = args;
-  if (Object.hasOwn(commands, noun)) return commands[noun]!(words, { client, databaseUrl, print });
-  const projection = projectionOf(client);
-  const moreProjections = moreProjectionsOf(client);
-  const { ownPrefixes: prefixes = projection.prefixes } = context;
-  const each = [projection, ...moreProjections].map((one) => optionsOf(context, one));
-  if (args[0] === 'store') return runStoreCommand(args.slice(1), { ...context, ...each[0]!, moreProjections, print });
-  if (noun === 'audit' && words[0] === 'verify') {
-    const service = projection.schema;
-    return runAuditVerify(words.slice(1), { ...context, service, prefixes, verifyRows: () => verifyRows(each), print });
-  }
-  switch (args.join(' ')) {
-    case 'projections rebuild':
-      for (const options of each) {
-        const tables = tablesOf(options.projection);
-        await rebuild(options);
-        print(`${tables.join(', ')} ${tables.length > 1 ? 'were' : 'was'} rebuilt`);
-      }
-      return 0;
-    case 'projections verify':
-      return (await verifyRows(each)) === 0 ? 0 : 1;
-    case 'projections parked':
-      return printParked(context.databaseUrl, projection.schema);
-    case 'audit export':
-      await exportHistory({ client, prefixes, signal, write: (entry) => writeLine(JSON.stringify(entry)) });
-      return 0;
-    default:
-      throw new ProjectionError(USAGE);
-  }
-};
-
-const optionsOf = (
-  context: Omit<CommandContext, 'projectionOf' | 'commands'>,
+const shadowTablesOf = (
+  stores: AdminStores & Pick<ServiceCommandsOptions, 'migrations'>,
   projection: Projection,
 ): ShadowTableOptions => ({
-  ...context,
+  ...stores,
   projection,
   onProgress: (events, upTo) => print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`),
   onUnreadable: ({ message }) => print(message),
 });
+
+const rebuildEach = async ({ each }: ReadModels): Promise<void> => {
+  for (const options of each) {
+    const tables = tablesOf(options.projection);
+    await rebuild(options);
+    print(`${tables.join(', ')} ${tables.length > 1 ? 'were' : 'was'} rebuilt`);
+  }
+};
 
 /** Resolves to how many rows differ. */
 const verifyRows = async (each: readonly ShadowTableOptions[]): Promise<number> => {

@@ -1,5 +1,4 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { wallClock } from '@cpg/platform';
 import { type LogPosition, checkPosition, verifyHashChains } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -19,6 +18,8 @@ export interface AuditVerifyOptions {
   /** Names the entry of the service in the checkpoint file. */
   readonly service: string;
   readonly prefixes: readonly string[];
+  /** Where the last run without a fault ended. */
+  readonly file?: string | undefined;
   readonly signal: AbortSignal;
   readonly verifyMore?: VerifyMore | undefined;
   /** Compares all rows of the service. Resolves to how many differ. */
@@ -26,14 +27,10 @@ export interface AuditVerifyOptions {
   readonly print: (line: string) => void;
 }
 
-const USAGE = `  audit verify [--since FILE]  checks hash chains, orders against payments, and rows; exit code 1 for a fault. With --since, it
-                               checks the streams that changed since FILE was written, and writes FILE again if all is well`;
-
-/** Verifies the streams and rows of a service, or with `--since FILE` its streams that changed since the last run
+/** Verifies the streams and rows of a service, or with a file its streams that changed since the last run
  *  without a fault, which the file tells. Resolves to the exit code. */
-export const runAuditVerify = async (args: readonly string[], options: AuditVerifyOptions): Promise<number> => {
-  const { client, service, prefixes, signal, verifyMore, verifyRows, print } = options;
-  const file = fileIn(args);
+export const runAuditVerify = async (options: AuditVerifyOptions): Promise<number> => {
+  const { client, service, prefixes, file, signal, verifyMore, verifyRows, print } = options;
   const checkpoint = file === undefined ? null : (readCheckpoints(file)[service] ?? null);
   const since = checkpoint?.position ?? null;
   if (since) {
@@ -59,14 +56,6 @@ export const runAuditVerify = async (args: readonly string[], options: AuditVeri
     print(`${service}: ${file} says up to where all is well`);
   }
   return 0;
-};
-
-const fileIn = (args: readonly string[]): string | undefined => {
-  try {
-    return parseArgs({ args: [...args], options: { since: { type: 'string' } } }).values.since;
-  } catch {
-    throw new ProjectionError(USAGE);
-  }
 };
 
 const Position = z.string().regex(/^\d+$/);

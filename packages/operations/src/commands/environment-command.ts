@@ -1,34 +1,27 @@
 import { connectEventStore, readStoreIdentity } from '@cpg/event-sourcing';
 import { createPool, stampSchemas, stampsOf } from '@cpg/platform/postgres';
-import {
-  ConfigError,
-  createLogger,
-  EventStoreConfig,
-  FatalStartError,
-  readConfig,
-  ServiceConfig,
-  writeFailure,
-  writeLine,
-} from '@cpg/platform';
+import { createLogger, EventStoreConfig, readConfig, ServiceConfig } from '@cpg/platform';
+import type { AdminCommand } from '@cpg/platform/commands';
 import { identifyStore } from '../service/own-store.ts';
-
-const USAGE = `  environment show   prints to which environment each schema and the event store belong
-  environment stamp  stamps those without a stamp with ENVIRONMENT; an existing stamp never changes`;
 
 const Config = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true }).extend(EventStoreConfig.shape);
 
-/** Runs an operator's command on the stamps of the stores. Resolves to the exit code. */
-export const runEnvironmentCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  try {
-    const [verb, ...rest] = args;
-    if ((verb !== 'show' && verb !== 'stamp') || rest.length > 0) throw new ConfigError(USAGE);
-    await writeLine((await describeStamps(readConfig(Config, env), verb === 'stamp')).join('\n'));
-    return 0;
-  } catch (error) {
-    const expected = error instanceof ConfigError || error instanceof FatalStartError;
-    writeFailure(error, expected);
-    return 2;
-  }
+/** Adds the commands on the stamps of the stores. */
+export const addEnvironmentCommands = (program: AdminCommand, env: NodeJS.ProcessEnv): void => {
+  const environment = program
+    .command('environment')
+    .description('the environment to which data belongs; a service of another one does not start on it');
+  const run = async (stamp: boolean) => (await describeStamps(readConfig(Config, env), stamp)).join('\n');
+  environment
+    .command('show')
+    .description('print to which environment each schema and the event store belong')
+    .examples('environment show')
+    .runs(() => run(false));
+  environment
+    .command('stamp')
+    .description('stamp those without a stamp with ENVIRONMENT; an existing stamp never changes')
+    .examples('environment stamp')
+    .runs(() => run(true));
 };
 
 const describeStamps = async (

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import {
   checkpointsInUse,
   isBefore,
@@ -11,16 +10,13 @@ import {
   RELAY,
   verified,
 } from '@cpg/event-sourcing';
-import { createLogger, KafkaConfig, readConfig } from '@cpg/platform';
+import { createLogger, KafkaConfig, type Logger, readConfig } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import { createKafka } from '@cpg/platform/kafka';
 import { createPool, type Pool, transaction } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { ProjectionError, type ShadowTableOptions } from '../read-models/shadow-tables.ts';
 import { type Published, reconcile } from '../reconcile/reconcile.ts';
-
-const USAGE = `  store reconcile [--apply] [--folder F]  shows which rows, deliveries and Kafka messages have no event in the event store, and
-                                          lists them in a file; --apply makes the service follow this store
-  store republish --since TIME            publishes every event that was recorded since then again, under the same ids`;
 
 interface StoreCommandOptions extends ShadowTableOptions {
   readonly moreProjections: readonly Projection[];
@@ -29,43 +25,51 @@ interface StoreCommandOptions extends ShadowTableOptions {
   readonly print: (line: string) => void;
 }
 
-/** Runs an operator's command on the event store and what follows it. Resolves to the exit code: 0, or 1 for
- *  differences. */
-export const runStoreCommand = async (args: readonly string[], options: StoreCommandOptions): Promise<number> => {
-  const { projection, databaseUrl, print } = options;
-  const { verb, since, apply, folder } = parse(args);
-  const log = createLogger({ name: 'admin', level: 'silent' });
-  const pool = createPool({ url: databaseUrl, name: 'admin', max: 2, log });
-  try {
-    if (verb === 'republish') {
-      if (!since || Number.isNaN(since.getTime())) throw new ProjectionError(USAGE);
-      const isMoved = await republish({ ...options, pool, since });
-      const done = isMoved ? `publishes again what was recorded since ${since.toISOString()}` : 'has that still to do';
-      print(`${projection.schema}: the relay ${done}`);
-      return 0;
-    }
-    const kafka = createKafka(readConfig(KafkaConfig, options.env), { clientId: 'admin', log });
-    return (await reconcile({ ...options, pool, kafka, folder, apply })) ? 0 : 1;
-  } finally {
-    await pool.end();
-  }
+/** Adds the commands on the event store and what follows it. */
+export const addStoreCommands = (program: AdminCommand, withService: With<StoreCommandOptions>): void => {
+  const store = program.command('store').description('the event store and what follows it, after a restore');
+  store
+    .command('reconcile')
+    .description('show what has no event in the event store, and list it in a file; exit code 1 for differences')
+    .option('--apply', 'make the service follow this event store')
+    .option('--folder <folder>', 'where to write the list', '.')
+    .examples('store reconcile --folder /restore', 'store reconcile --apply')
+    .runs(({ apply = false, folder }: { apply?: boolean; folder: string }) =>
+      withService((options) =>
+        withPool(options, async (pool, log) => {
+          const kafka = createKafka(readConfig(KafkaConfig, options.env), { clientId: 'admin', log });
+          return (await reconcile({ ...options, pool, kafka, folder, apply })) ? 0 : 1;
+        }),
+      ),
+    );
+  store
+    .command('republish')
+    .description('publish every event recorded since a time to Kafka again, under the same ids')
+    .requiredOption('--since <time>', 'the time, such as 2026-01-31T12:00:00Z')
+    .examples('store republish --since 2026-01-31T12:00:00Z')
+    .runs(({ since: text }: { since: string }) => {
+      const since = new Date(text);
+      if (Number.isNaN(since.getTime()))
+        throw new CommandError(`--since: ${text} is not a time: write it like 2026-01-31T12:00:00Z`);
+      return withService((options) =>
+        withPool(options, async (pool) => {
+          const isMoved = await republish({ ...options, pool, since });
+          const done = isMoved
+            ? `publishes again what was recorded since ${since.toISOString()}`
+            : 'has that still to do';
+          options.print(`${options.projection.schema}: the relay ${done}`);
+        }),
+      );
+    });
 };
 
-const parse = (args: readonly string[]) => {
-  const options = {
-    apply: { type: 'boolean', default: false },
-    folder: { type: 'string', default: '.' },
-    since: { type: 'string' },
-  } as const;
-  try {
-    const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [verb, ...rest] = positionals;
-    if ((verb === 'reconcile' || verb === 'republish') && rest.length === 0)
-      return { ...values, verb, since: values.since === undefined ? null : new Date(values.since) };
-  } catch {
-    // The usage tells.
-  }
-  throw new ProjectionError(USAGE);
+const withPool = async <T>(
+  { databaseUrl }: StoreCommandOptions,
+  work: (pool: Pool, log: Logger) => Promise<T>,
+): Promise<T> => {
+  const log = createLogger({ name: 'admin', level: 'silent' });
+  const pool = createPool({ url: databaseUrl, name: 'admin', max: 2, log });
+  return work(pool, log).finally(() => pool.end());
 };
 
 interface RepublishOptions {

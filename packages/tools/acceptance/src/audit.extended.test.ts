@@ -37,11 +37,11 @@ test(
 );
 
 test.each([
-  [['audit', 'history', 'ord_none'], 'is not an order id'],
-  [['audit', 'history', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C'], 'has no recorded events'],
-  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', 'noon'], 'must be ISO 8601'],
-  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '2026-01-31T12:00:00Z'], 'did not exist at'],
-  [['audit', 'forge'], 'audit history ORDER'],
+  [['orders', 'history', 'ord_none'], 'is not an order id'],
+  [['orders', 'history', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C'], 'has no recorded events'],
+  [['orders', 'show', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '--at', 'noon'], 'must be ISO 8601'],
+  [['orders', 'show', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '--at', '2026-01-31T12:00:00Z'], 'did not exist at'],
+  [['orders', 'forge'], "unknown command 'forge'"],
 ])(
   '%j fails with a reason',
   async (args, why) => {

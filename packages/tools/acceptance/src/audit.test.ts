@@ -37,12 +37,12 @@ test(
     expect(linkedStreamsIn(items).sort()).toEqual(streams.sort());
     const { body } = await shop.api.send('GET', `/v1/orders/${order.id}/history`);
     expect(JSON.stringify(body)).not.toMatch(/Minor"|derivation/);
-    const recorded = entriesIn(await admin(stack, ['audit', 'history', order.id, '--json']));
+    const recorded = entriesIn(await admin(stack, ['orders', 'history', order.id, '--json']));
     expect(recorded.map(({ id, hash }) => [id, hash])).toEqual(items.map(({ id, hash }) => [id, hash]));
     expect(intactStreamsIn(recorded).sort()).toEqual(streams.sort());
     const forged = recorded.map((entry) => ({ ...entry, data: { ...entry.data, at: '2020-01-01T00:00:00.000Z' } }));
     expect(intactStreamsIn(forged)).toEqual([]);
-    expect(await admin(stack, ['audit', 'history', order.id])).toContain('#0  OrderCreated  by key:');
+    expect(await admin(stack, ['orders', 'history', order.id])).toContain('#0  OrderCreated  by key:');
   },
   SLOW,
 );
@@ -73,7 +73,9 @@ test(
     for (const then of [created, changed, canceled]) {
       expect(await shop.api.order(created.id, { at: then.updated_at! })).toEqual(then);
     }
-    expect(JSON.parse(await admin(stack, ['audit', 'at', created.id, changed.updated_at!]))).toEqual(changed);
+    expect(JSON.parse(await admin(stack, ['orders', 'show', created.id, '--at', changed.updated_at!]))).toEqual(
+      changed,
+    );
     const before = new Date(Date.parse(created.created_at!) - 1).toISOString();
     expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=${before}`)).status).toBe(404);
     expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=yesterday`)).status).toBe(400);
@@ -88,11 +90,11 @@ test(
     await shop.api.deleteOrder(id);
     for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=${new Date().toISOString()}`])
       expect((await shop.api.send('GET', path)).status).toBe(404);
-    const [record, ...others] = entriesIn(await admin(stack, ['audit', 'history', id, '--json']));
+    const [record, ...others] = entriesIn(await admin(stack, ['orders', 'history', id, '--json']));
     expect(others).toEqual([]);
     expect(record).toMatchObject({ stream: `deletion-${id}`, type: 'OrderDeletionRecorded' });
     expect(record!.data.actor).toBe(`key:${shop.key.slice(11, 23)}`);
-    await expect(admin(stack, ['audit', 'at', id, new Date().toISOString()])).rejects.toThrow(
+    await expect(admin(stack, ['orders', 'show', id, '--at', new Date().toISOString()])).rejects.toThrow(
       'or has been deleted since',
     );
     expect((await outcomeOf('orders', 'audit export')).output).not.toContain(`"order-${id}"`);
@@ -167,8 +169,8 @@ test(
     const evil = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202ered\rgone';
     const order = await shop.api.createOrder(orderBody({ metadata: { [evil]: evil } }));
     const printed = [
-      await admin(stack, ['audit', 'history', order.id]),
-      await admin(stack, ['audit', 'at', order.id, new Date(Date.now() + 1_000).toISOString()]),
+      await admin(stack, ['orders', 'history', order.id]),
+      await admin(stack, ['orders', 'show', order.id, '--at', new Date(Date.now() + 1_000).toISOString()]),
     ].join('');
 
     expect(printed).toContain('\\u001b[2J');

@@ -37,7 +37,7 @@ const depositTo = async ({ api }: Shop) => {
 test('new orders show addresses and confirmations of their merchant within seconds after an admin command', async () => {
   const file = join(folder, 'key');
   writeFileSync(file, KEY);
-  const at = (merchant: Shop) => ['--merchant', merchant.id, '--network', NETWORK];
+  const at = (merchant: Shop) => [merchant.id, '--network', NETWORK];
   const before = await depositTo(shop);
   const output = await admin(stack, ['accounts', 'set', ...at(shop), '--file', file]);
   expect(output).not.toContain(KEY);
@@ -51,7 +51,7 @@ test('new orders show addresses and confirmations of their merchant within secon
   await expect(admin(stack, ['accounts', 'set', ...at(other), '--file', file])).rejects.toThrow(/another merchant/);
 
   const confirmations = ['--asset', before.asset, '--confirmations', '42'];
-  await admin(stack, ['confirmations', 'set', '--merchant', shop.id, ...confirmations]);
+  await admin(stack, ['confirmations', 'set', shop.id, ...confirmations]);
   await until('an order shows its confirmations', async () => (await depositTo(shop)).required_confirmations === 42);
   expect((await depositTo(other)).required_confirmations).toBe(before.required_confirmations);
 });

@@ -1,39 +1,26 @@
-import { parseArgs } from 'node:util';
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
 import { alignedColumns, printable } from '@cpg/platform';
+import { CommandError } from '@cpg/platform/commands';
 import { Instant } from '../api/lists/list-query.ts';
 
-/** An expected failure of an admin command. The message is printed to the operator. */
-export class AdminError extends Error {
-  override readonly name = 'AdminError';
-}
+/** Parses an instant with a timezone, such as `2027-01-31T12:00:00Z`. Throws CommandError that names the option. */
+export const parseInstant = (name: string, text: string): Date => {
+  const { data, error } = Instant.safeParse(text);
+  if (error) throw new CommandError(`${name}: ${text} ${error.issues[0]!.message}`);
+  return data;
+};
 
-export interface ParsedCommand<Name extends string> {
-  readonly positionals: readonly string[];
-  readonly values: Partial<Record<Name, string>>;
-}
-
-/** Parses arguments whose options all take a value. Throws AdminError with `usage` when an option is unknown or has no
- *  value. */
-export const parseOptions = <Name extends string>(
-  args: readonly string[],
-  names: readonly Name[],
-  usage: string,
-): ParsedCommand<Name> => {
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' } as const]));
+/** Reads a JSON file, or with `-` standard input. Throws CommandError. */
+export const readJson = async (file: string): Promise<unknown> => {
   try {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
-    return { positionals, values: values as Partial<Record<Name, string>> };
+    return JSON.parse(file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8'));
   } catch (error) {
-    throw new AdminError(`${(error as Error).message}\n\n${usage}`);
+    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`);
   }
 };
 
-/** Parses an instant with a timezone, such as `2027-01-31T12:00:00Z`. Throws AdminError. */
-export const parseInstant = (text: string): Date => {
-  const { data, error } = Instant.safeParse(text);
-  if (error) throw new AdminError(`${text}: ${error.issues[0]!.message}`);
-  return data;
-};
+export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Formats rows of text as aligned columns under a header. */
 export const table = (header: readonly string[], cells: readonly (readonly string[])[]): string =>

@@ -1,42 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { spendingSecretIn } from '@cpg/assets';
 import { type DepositSettingsCall, type DepositSettingsView, isAppError, TolerancePercent } from '@cpg/contracts';
 import { newContext } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import type { Queryable } from '@cpg/platform/postgres';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
 import type { PaymentsClient } from '../api/payments/payments-client.ts';
-import { AdminError, parseOptions, table } from './command.ts';
-
-export const DEPOSIT_SETTINGS_USAGE = `  accounts set --merchant M --network N [--file F]
-                                                 receive the merchant's deposits on a network at addresses of its own
-                                                 extended public key, from a file or standard input
-  accounts show --merchant M                     print which account receives deposits on each network
-  accounts remove --merchant M --network N       receive them at the account of the platform again
-
-  confirmations set --merchant M --asset ID --confirmations N [--from AMOUNT]
-                                                 payments of an asset, of at least AMOUNT, apply after N confirmations
-  confirmations show --merchant M                print the confirmations that apply
-  confirmations remove --merchant M --asset ID   apply those of the asset table again
-
-  tolerance set --merchant M --percent P         settle new orders of which at most P percent are missing (0 to 5, 0 by
-                                                 default); an order can have a tolerance of its own
-  tolerance show --merchant M                    print the tolerance that applies`;
+import { table } from './command.ts';
 
 export interface DepositSettingsAdmin {
   readonly db: Queryable;
   readonly payments: Pick<PaymentsClient, 'depositSettings' | 'changeDepositSettings'>;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-}
-
-const OPTION_NAMES = ['merchant', 'network', 'file', 'asset', 'confirmations', 'from', 'percent'] as const;
-type OptionName = (typeof OPTION_NAMES)[number];
-type Options = Partial<Record<OptionName, string>>;
-
-interface Command {
-  readonly takes: readonly OptionName[];
-  /** Undefined to show the settings alone. */
-  readonly callOf?: (options: Options, admin: DepositSettingsAdmin) => Promise<DepositSettingsCall>;
-  readonly print: (settings: DepositSettingsView, options: Options) => string;
 }
 
 const accountTable = ({ accounts }: DepositSettingsView): string =>
@@ -59,104 +35,148 @@ const toleranceLine = ({ underpayment_tolerance_percent: percent }: DepositSetti
     ? 'Orders need their whole total, unless they have a tolerance of their own.'
     : `New orders are settled when at most ${percent} % of their total are missing, unless they have a tolerance of their own.`;
 
-const COMMANDS: Record<string, Command> = {
-  'accounts show': { takes: ['merchant'], print: accountTable },
-  'accounts set': {
-    takes: ['merchant', 'network', 'file'],
-    callOf: async (options, { stdin }) => ({
-      change: 'set_account',
-      network: required(options, 'network'),
-      key: await readKey(options.file, stdin),
-    }),
-    print: (settings, { network }) => [accountTable(settings), '', ...adviceOn(settings, network!)].join('\n'),
-  },
-  'accounts remove': {
-    takes: ['merchant', 'network'],
-    callOf: async (options) => ({ change: 'remove_account', network: required(options, 'network') }),
-    print: accountTable,
-  },
-  'confirmations show': { takes: ['merchant'], print: confirmationTable },
-  'confirmations set': {
-    takes: ['merchant', 'asset', 'confirmations', 'from'],
-    callOf: async (options) => ({
-      change: 'set_confirmations',
-      asset: required(options, 'asset'),
-      confirmations: wholeNumber(required(options, 'confirmations')),
-      ...(options.from !== undefined && { from: options.from }),
-    }),
-    print: confirmationTable,
-  },
-  'confirmations remove': {
-    takes: ['merchant', 'asset'],
-    callOf: async (options) => ({ change: 'remove_confirmations', asset: required(options, 'asset') }),
-    print: confirmationTable,
-  },
-  'tolerance show': { takes: ['merchant'], print: toleranceLine },
-  'tolerance set': {
-    takes: ['merchant', 'percent'],
-    callOf: async (options) => ({ change: 'set_tolerance', percent: percentIn(required(options, 'percent')) }),
-    print: toleranceLine,
-  },
+/** Adds the commands on how the deposits of a merchant are received. Their output never has a key. */
+export const addDepositSettingsCommands = (program: AdminCommand, withPayments: With<DepositSettingsAdmin>): void => {
+  const show = (merchantId: string, print: (settings: DepositSettingsView) => string) =>
+    withPayments(async (admin) => print(await settingsOf(merchantId, admin)));
+  const change = (
+    merchantId: string,
+    call: DepositSettingsCall | ((admin: DepositSettingsAdmin) => Promise<DepositSettingsCall>),
+    print: (settings: DepositSettingsView) => string,
+  ) =>
+    withPayments(async (admin) =>
+      print(await settingsOf(merchantId, admin, typeof call === 'function' ? await call(admin) : call)),
+    );
+  const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
+  const NETWORK = ['--network <network>', 'the network, such as bitcoin'] as const;
+  const ASSET = ['--asset <asset>', 'the id of the asset (CAIP-19), as in the instructions of an order'] as const;
+
+  const accounts = program
+    .command('accounts')
+    .description('extended public keys of merchants, whose addresses receive their deposits');
+  accounts
+    .command('show')
+    .description('print which account receives deposits on each network')
+    .argument(...MERCHANT)
+    .examples('accounts show mer_01J8…')
+    .runs((merchant: string) => show(merchant, accountTable));
+  accounts
+    .command('set')
+    .description("receive a merchant's deposits on a network at addresses of its own extended public key")
+    .argument(...MERCHANT)
+    .requiredOption(...NETWORK)
+    .option('--file <file>', 'the file with the key; - or without it: standard input. Never on the command line', '-')
+    .examples('accounts set mer_01J8… --network bitcoin --file key.txt', 'accounts set mer_01J8… --network bitcoin')
+    .runs((merchant: string, { network, file }: { network: string; file: string }) =>
+      change(
+        merchant,
+        async ({ stdin }) => ({ change: 'set_account', network, key: await readKey(file, stdin) }),
+        (settings) => [accountTable(settings), '', ...adviceOn(settings, network)].join('\n'),
+      ),
+    );
+  accounts
+    .command('remove')
+    .description('receive them at the account of the platform again')
+    .argument(...MERCHANT)
+    .requiredOption(...NETWORK)
+    .examples('accounts remove mer_01J8… --network bitcoin')
+    .runs((merchant: string, { network }: { network: string }) =>
+      change(merchant, { change: 'remove_account', network }, accountTable),
+    );
+
+  const confirmations = program
+    .command('confirmations')
+    .description('how many confirmations the payments of a merchant need');
+  confirmations
+    .command('show')
+    .description('print the confirmations that apply')
+    .argument(...MERCHANT)
+    .examples('confirmations show mer_01J8…')
+    .runs((merchant: string) => show(merchant, confirmationTable));
+  confirmations
+    .command('set')
+    .description('payments of an asset apply after this number of confirmations')
+    .argument(...MERCHANT)
+    .requiredOption(...ASSET)
+    .requiredOption('--confirmations <number>', 'the number of confirmations')
+    .option('--from <amount>', 'only payments of at least this amount')
+    .examples('confirmations set mer_01J8… --asset eip155:1/slip44:60 --confirmations 20 --from 1.5')
+    .runs((merchant: string, options: { asset: string; confirmations: string; from?: string }) => {
+      const { asset, from } = options;
+      const number = wholeNumber(options.confirmations);
+      const call = { change: 'set_confirmations', asset, confirmations: number, ...(from !== undefined && { from }) };
+      return change(merchant, call as DepositSettingsCall, confirmationTable);
+    });
+  confirmations
+    .command('remove')
+    .description('apply those of the asset table again')
+    .argument(...MERCHANT)
+    .requiredOption(...ASSET)
+    .examples('confirmations remove mer_01J8… --asset eip155:1/slip44:60')
+    .runs((merchant: string, { asset }: { asset: string }) =>
+      change(merchant, { change: 'remove_confirmations', asset }, confirmationTable),
+    );
+
+  const tolerance = program.command('tolerance').description('how much may be missing of the orders of a merchant');
+  tolerance
+    .command('show')
+    .description('print the tolerance that applies')
+    .argument(...MERCHANT)
+    .examples('tolerance show mer_01J8…')
+    .runs((merchant: string) => show(merchant, toleranceLine));
+  tolerance
+    .command('set')
+    .description('settle new orders of which at most a part is missing; an order can have a tolerance of its own')
+    .argument(...MERCHANT)
+    .requiredOption('--percent <percent>', '0 to 5; without any tolerance 0')
+    .examples('tolerance set mer_01J8… --percent 0.5')
+    .runs((merchant: string, { percent }: { percent: string }) =>
+      change(merchant, { change: 'set_tolerance', percent: percentIn(percent) }, toleranceLine),
+    );
 };
 
-/** Runs an `accounts`, `confirmations` or `tolerance` command and returns its output, which never has a key. Throws
- *  AdminError for expected failures. */
-export const runDepositSettingsCommand = async (
-  args: readonly string[],
-  admin: DepositSettingsAdmin,
-): Promise<string> => {
-  const { positionals, values: options } = parseOptions(args, OPTION_NAMES, DEPOSIT_SETTINGS_USAGE);
-  const command = COMMANDS[positionals.slice(0, 2).join(' ')];
-  // The message repeats no argument: it could be a key.
-  if (!command || positionals.length > 2) throw new AdminError(DEPOSIT_SETTINGS_USAGE);
-  const others = OPTION_NAMES.filter((name) => options[name] !== undefined && !command.takes.includes(name));
-  if (others.length > 0) throw new AdminError(`--${others[0]} has no meaning here\n\n${DEPOSIT_SETTINGS_USAGE}`);
-  const merchantId = required(options, 'merchant');
-  if (!(await merchantById(admin.db, merchantId))) throw new AdminError(`there is no merchant ${merchantId}`);
-  const call = await command.callOf?.(options, admin);
+/** Changes the settings if there is a `call`. Throws CommandError. */
+const settingsOf = async (
+  merchantId: string,
+  { db, payments }: DepositSettingsAdmin,
+  call?: DepositSettingsCall,
+): Promise<DepositSettingsView> => {
+  if (!(await merchantById(db, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
   const context = newContext('admin');
   try {
-    const settings = call
-      ? await admin.payments.changeDepositSettings(merchantId, call, context)
-      : await admin.payments.depositSettings(merchantId, context);
-    return command.print(settings, options);
+    return call
+      ? await payments.changeDepositSettings(merchantId, call, context)
+      : await payments.depositSettings(merchantId, context);
   } catch (error) {
-    throw isAppError(error, 'invalid_request') ? new AdminError(error.message) : error;
+    throw isAppError(error, 'invalid_request') ? new CommandError(error.message) : error;
   }
 };
 
-const required = (options: Options, name: OptionName): string => {
-  const value = options[name];
-  if (value === undefined) throw new AdminError(`--${name} is missing\n\n${DEPOSIT_SETTINGS_USAGE}`);
-  return value;
-};
-
 const wholeNumber = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new AdminError('--confirmations must be a whole number');
+  if (!/^\d{1,6}$/.test(text)) throw new CommandError('--confirmations must be a whole number');
   return Number(text);
 };
 
 const percentIn = (text: string): number => {
   const percent = /^\d+(\.\d+)?$/.test(text) ? TolerancePercent.safeParse(Number(text)) : null;
-  if (!percent?.success) throw new AdminError('--percent must be 0 to 5, with at most 2 decimals');
+  if (!percent?.success) throw new CommandError('--percent must be 0 to 5, with at most 2 decimals');
   return percent.data;
 };
 
-const readKey = async (file: string | undefined, stdin: DepositSettingsAdmin['stdin']): Promise<string> => {
-  if (file === undefined && stdin.isTTY)
-    process.stderr.write('Paste the extended public key, press Enter, then Ctrl-D.\n');
-  const text = await (file === undefined || file === '-' ? readAll(stdin) : readFile(file, 'utf8')).catch(
-    (error: unknown) => {
-      // Without the path, which may be a key by mistake.
-      throw new AdminError(`cannot read the file of the key: ${(error as NodeJS.ErrnoException).code}`);
-    },
-  );
+const readKey = async (file: string, stdin: DepositSettingsAdmin['stdin']): Promise<string> => {
+  if (file === '-' && stdin.isTTY) process.stderr.write('Paste the extended public key, press Enter, then Ctrl-D.\n');
+  const text = await (file === '-' ? readAll(stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
+    // Without the path, which may be a key by mistake.
+    throw new CommandError(`cannot read the file of the key: ${(error as NodeJS.ErrnoException).code}`);
+  });
   const key = text.trim();
-  if (key === '') throw new AdminError('the extended public key is missing: give it in a file or on standard input');
-  // Payments refuses it as well; a private key should not leave this process.
-  if (/^.prv/.test(key))
-    throw new AdminError(
-      'this is a private key: give the extended public key, which cannot spend, and keep this one safe',
+  if (key === '') throw new CommandError('the extended public key is missing: give it in a file or on standard input');
+  const secret = spendingSecretIn(key);
+  if (secret)
+    throw new CommandError(
+      `this is a ${secret}: whoever reads it can spend what its wallet holds. It was not sent anywhere, and nothing was ` +
+        'changed. Remove it from this machine, and give the extended public key of the account (xpub, zpub, tpub, vpub), ' +
+        `which cannot spend. If anybody else could read the ${secret}, move the money to a new wallet`,
     );
   return key;
 };

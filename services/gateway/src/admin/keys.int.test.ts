@@ -72,9 +72,49 @@ test('a key that is revoked during its rotation gets no successor', async () => 
   expect(await admin.run('keys', 'list', id)).not.toMatch(/active/);
 });
 
+test('a key has a label, which its successor has too', async () => {
+  const { id, kid } = await admin.createKey('--label', 'Shop backend');
+  await admin.run('keys', 'rotate', kid);
+  expect((await admin.run('keys', 'list', id)).match(/Shop backend/g)).toHaveLength(2);
+  await admin.run('keys', 'update', kid, '--label', 'old shop');
+  expect(await admin.run('keys', 'list', id)).toMatch(new RegExp(`^${kid} {2}old shop `, 'm'));
+});
+
+test('the scopes and the IP list of a key can be changed, one without the other', async () => {
+  const { id, key, kid } = await admin.createKey('--label', 'shop');
+  expect(await admin.run('keys', 'update', kid, '--allow-ip', '10.0.0.0/8')).toContain('works from 10.0.0.0/8');
+  expect([await admin.isValid(key), await admin.isValid(key, '10.1.1.1')]).toEqual([false, true]);
+  const changed = await admin.run('keys', 'update', kid, '--scopes', 'orders:self:read');
+  expect(changed).toBe(`key ${kid} works from 10.0.0.0/8 with the scopes orders:self:read`);
+  expect(await admin.run('keys', 'list', id)).toMatch(/ shop .* 10\.0\.0\.0\/8 +orders:self:read$/);
+  await admin.run('keys', 'update', kid, '--allow-ip', 'anywhere');
+  expect(await admin.isValid(key)).toBe(true);
+});
+
 test.each([
-  [['--scopes', 'orders:self:create,orders:burn'], /unknown scope: orders:burn/],
-  [['--scopes', ','], /unknown scope/],
+  [[], /nothing to change: give --scopes, --allow-ip or --label/],
+  [['--scopes', 'orders'], /there is no scope orders/],
+  [['--allow-ip', ' '], /--allow-ip needs at least one/],
+  [['--label', ' '], /--label must have 1 to 100 characters/],
+])('keys update %j changes nothing and says why', async (options, message) => {
+  const { id, kid } = await admin.createKey();
+  const before = await admin.run('keys', 'list', id);
+  await expect(admin.run('keys', 'update', kid, ...options)).rejects.toThrow(message);
+  expect(await admin.run('keys', 'list', id)).toBe(before);
+});
+
+test('a leaked key can be revoked by pasting it, and no message repeats it', async () => {
+  const { key, kid } = await admin.createKey();
+  expect(await admin.run('keys', 'revoke', key)).toBe(`key ${kid} is revoked`);
+  await expect(admin.run('keys', 'update', key, '--label', 'x')).rejects.toThrow(`key ${kid} is revoked: create a new`);
+});
+
+test.each([
+  [
+    ['--scopes', 'orders:self:create,orders:burn'],
+    /there is no scope orders:burn\. The scopes are:\n {2}merchant:self:read\n/,
+  ],
+  [['--scopes', ','], /no scope is given/],
   [['--scopes', 'all', '--allow-ip', '10.0.0.0/40'], /not an IP address/],
   [['--scopes', 'all', '--allow-ip', ''], /--allow-ip needs at least one/],
   [['--scopes', 'all', '--allow-ip', ' , '], /--allow-ip needs at least one/],

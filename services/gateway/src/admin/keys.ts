@@ -1,7 +1,8 @@
 import { isAddressOrCidr } from '@cpg/platform';
+import { CommandError } from '@cpg/platform/commands';
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
-import { type ApiKey, type KeyEnvironment, Scope } from '../door/keys/api-key.ts';
+import { type ApiKey, type KeyEnvironment, parseApiKey, Scope } from '../door/keys/api-key.ts';
 import {
   type Credential,
   credentialByKid,
@@ -10,8 +11,9 @@ import {
   lockCredential,
   retireCredential,
   revokeCredential,
+  updateCredential,
 } from '../door/keys/credentials.ts';
-import { AdminError, parseInstant, table } from './command.ts';
+import { parseInstant, table } from './command.ts';
 
 export interface KeyAdmin {
   readonly pool: Pool;
@@ -25,20 +27,22 @@ export interface KeyAdmin {
 export interface CreateKeyArguments {
   readonly merchantId: string;
   readonly scopes: string;
-  readonly allowedIps?: string | undefined;
+  readonly allowIp?: string | undefined;
   readonly expires?: string | undefined;
+  readonly label?: string | undefined;
 }
 
 export const createKey = async (
   { pool, pepper, environment, now }: KeyAdmin,
-  { merchantId, scopes, allowedIps, expires }: CreateKeyArguments,
+  { merchantId, scopes, allowIp, expires, label }: CreateKeyArguments,
 ): Promise<ApiKey> => {
-  if (!(await merchantById(pool, merchantId))) throw new AdminError(`there is no merchant ${merchantId}`);
+  if (!(await merchantById(pool, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
   const spec = {
     merchantId,
     scopes: parseScopes(scopes),
     environment,
-    allowedIps: parseAddresses(allowedIps),
+    allowedIps: allowIp === undefined ? [] : parseAddresses(allowIp),
+    label: label === undefined ? null : parseLabel(label),
     expiresAt: expires === undefined ? null : parseFutureTime(expires, now()),
   };
   return issueKey(pool, spec, { pepper, at: now() });
@@ -54,11 +58,11 @@ export const rotateKey = (
     await lockCredential(db, kid);
     const old = await credentialByKid(db, kid);
     const at = now();
-    if (!old) throw new AdminError(`there is no key ${kid}`);
-    if (old.status === 'revoked') throw new AdminError(`key ${kid} is revoked: create a new one`);
+    if (!old) throw new CommandError(`there is no key ${kid}`);
+    if (old.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
     // The expiry of a rotated key is the end of its overlap: a successor must not inherit it.
-    if (old.rotated_at) throw new AdminError(`key ${kid} was already rotated: rotate its successor`);
-    if (statusAt(old, at) === 'expired') throw new AdminError(`key ${kid} has expired: create a new one`);
+    if (old.rotated_at) throw new CommandError(`key ${kid} was already rotated: rotate its successor`);
+    if (statusAt(old, at) === 'expired') throw new CommandError(`key ${kid} has expired: create a new one`);
     await retireCredential(db, kid, at, new Date(at.getTime() + overlapMs));
     const spec = {
       merchantId: old.merchant_id,
@@ -66,31 +70,67 @@ export const rotateKey = (
       environment: old.environment,
       allowedIps: old.allowed_ips,
       expiresAt: old.expires_at,
+      label: old.label,
       version: old.version + 1,
     };
     return issueKey(db, spec, { pepper, at });
   });
 
+/** The changes of `keys update`, as typed. */
+export interface KeyChanges {
+  readonly scopes?: string;
+  readonly allowIp?: string;
+  readonly label?: string;
+}
+
+/** Returns what the key may do now. */
+export const updateKey = ({ pool, now }: KeyAdmin, kid: string, changes: KeyChanges): Promise<Credential> =>
+  transaction(pool, async (db) => {
+    const { scopes, allowIp, label } = changes;
+    if (scopes === undefined && allowIp === undefined && label === undefined)
+      throw new CommandError('nothing to change: give --scopes, --allow-ip or --label');
+    await lockCredential(db, kid);
+    const old = await credentialByKid(db, kid);
+    if (!old) throw new CommandError(`there is no key ${kid}`);
+    if (old.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
+    const changed = {
+      ...(scopes !== undefined && { scopes: parseScopes(scopes) }),
+      ...(allowIp !== undefined && { allowedIps: allowIp === ANYWHERE ? [] : parseAddresses(allowIp) }),
+      ...(label !== undefined && { label: parseLabel(label) }),
+    };
+    await updateCredential(db, kid, changed, now());
+    return (await credentialByKid(db, kid))!;
+  });
+
+/** An IP list that allows every address. */
+const ANYWHERE = 'anywhere';
+
+/** The kid of a key, which may be given as a whole: nobody has to cut a leaked key to revoke it. */
+export const kidIn = (text: string): string => parseApiKey(text)?.kid ?? text;
+
 export const revokeKey = async ({ pool, now }: KeyAdmin, kid: string): Promise<void> => {
   if (await revokeCredential(pool, kid, now())) return;
-  throw new AdminError((await credentialByKid(pool, kid)) ? `key ${kid} is already revoked` : `there is no key ${kid}`);
+  throw new CommandError(
+    (await credentialByKid(pool, kid)) ? `key ${kid} is already revoked` : `there is no key ${kid}`,
+  );
 };
 
 export const keyTable = async ({ pool, now }: KeyAdmin, merchantId: string): Promise<string> => {
-  if (!(await merchantById(pool, merchantId))) throw new AdminError(`there is no merchant ${merchantId}`);
+  if (!(await merchantById(pool, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
   const keys = await credentialsOf(pool, merchantId);
   if (keys.length === 0) return `merchant ${merchantId} has no keys: create one with \`keys create\``;
   return table(
-    ['KID', 'ENDS IN', 'STATUS', 'VERSION', 'CREATED', 'LAST USED', 'EXPIRES', 'FROM', 'SCOPES'],
+    ['KID', 'LABEL', 'ENDS IN', 'STATUS', 'VERSION', 'CREATED', 'LAST USED', 'EXPIRES', 'FROM', 'SCOPES'],
     keys.map((key) => [
       key.kid,
+      key.label ?? '',
       key.last4,
       statusAt(key, now()),
       String(key.version),
       key.created_at.toISOString(),
       key.last_used_at?.toISOString() ?? 'never',
       key.expires_at?.toISOString() ?? 'never',
-      key.allowed_ips.join(',') || 'anywhere',
+      key.allowed_ips.join(',') || ANYWHERE,
       key.scopes.join(','),
     ]),
   );
@@ -99,7 +139,7 @@ export const keyTable = async ({ pool, now }: KeyAdmin, merchantId: string): Pro
 /** Parses a duration like `30m`, `24h` or `7d` to milliseconds. */
 export const parseDuration = (text: string): number => {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  if (!count || !unit) throw new AdminError(`${text} is not a duration: expected for example 30m, 24h or 7d`);
+  if (!count || !unit) throw new CommandError(`--overlap: ${text} is not a duration: write it like 30m, 24h or 7d`);
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd'];
 };
 
@@ -117,25 +157,34 @@ const parseScopes = (text: string): Scope[] => {
   const scopes = [...new Set(splitList(text))];
   const unknown = scopes.filter((scope) => !Scope.safeParse(scope).success);
   if (unknown.length > 0 || scopes.length === 0) {
-    throw new AdminError(
-      `unknown scope: ${unknown.join(', ') || '(none given)'}\nvalid scopes: ${Scope.options.join(', ')}`,
+    throw new CommandError(
+      `--scopes: ${unknown.length > 0 ? `there is no scope ${unknown.join(', ')}` : 'no scope is given'}. The scopes are:\n${Scope.options.map((scope) => `  ${scope}`).join('\n')}`,
     );
   }
   return scopes as Scope[];
 };
 
-const parseAddresses = (text: string | undefined): string[] => {
-  if (text === undefined) return [];
+const parseAddresses = (text: string): string[] => {
   const addresses = splitList(text);
   // A key without addresses is valid from anywhere.
-  if (addresses.length === 0) throw new AdminError('--allow-ip needs at least one IP address or CIDR block');
+  if (addresses.length === 0)
+    throw new CommandError('--allow-ip needs at least one IP address or CIDR block, such as 203.0.113.0/24');
   const wrong = addresses.filter((address) => !isAddressOrCidr(address));
-  if (wrong.length > 0) throw new AdminError(`not an IP address or CIDR block: ${wrong.join(', ')}`);
+  if (wrong.length > 0) throw new CommandError(`--allow-ip: not an IP address or CIDR block: ${wrong.join(', ')}`);
   return addresses;
 };
 
+const LONGEST_LABEL = 100;
+
+const parseLabel = (text: string): string => {
+  const label = text.trim();
+  if (label === '' || label.length > LONGEST_LABEL)
+    throw new CommandError(`--label must have 1 to ${LONGEST_LABEL} characters`);
+  return label;
+};
+
 const parseFutureTime = (text: string, now: Date): Date => {
-  const time = parseInstant(text);
-  if (time <= now) throw new AdminError(`${text} is in the past`);
+  const time = parseInstant('--expires', text);
+  if (time <= now) throw new CommandError(`--expires: ${text} is in the past`);
   return time;
 };

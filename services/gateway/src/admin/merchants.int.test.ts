@@ -13,7 +13,7 @@ test('creates, lists and updates a merchant', async () => {
   const { id } = await admin.createMerchant();
   expect(id).toMatch(/^mer_/);
   expect(await admin.run('merchants', 'list')).toMatch(
-    new RegExp(`^ID .*\\n${id}  crm-1 +business  La Fonda +2026-01-31T12:00:00.000Z$`),
+    new RegExp(`^ID .*\\n${id}  crm-1 +business  La Fonda +active +2026-01-31T12:00:00.000Z$`),
   );
   admin.clock = new Date('2026-02-01T00:00:00Z');
   const changes = await admin.fileWith({
@@ -84,4 +84,30 @@ test('an external reference is unique', async () => {
   await expect(
     admin.run('merchants', 'update', id, '--file', await admin.fileWith({ external_reference_id: 'crm-1' })),
   ).rejects.toThrow(/another merchant has/);
+});
+
+test('disables and enables a merchant, and keeps who decided it and why', async () => {
+  const { id } = await admin.createMerchant();
+  const disable = (reason: string) => admin.run('merchants', 'disable', id, '--by', 'Ana', '--reason', reason);
+  expect(await disable('ticket 7')).toBe(`merchant ${id} is disabled`);
+  await expect(disable('again')).rejects.toThrow(`merchant ${id} is already disabled`);
+  expect(await admin.run('merchants', 'list')).toContain(' disabled ');
+  admin.clock = new Date('2026-02-01T00:00:00Z');
+  await admin.run('merchants', 'enable', id, '--by', 'Ben', '--reason', 'paid');
+  const shown = JSON.parse(await admin.run('merchants', 'show', id)) as object;
+  expect(shown).toMatchObject({ id, external_reference_id: 'crm-1', metadata: {}, status: 'active' });
+  expect(shown).toMatchObject({
+    status_changes: [
+      { status: 'disabled', at: '2026-01-31T12:00:00.000Z', by: 'Ana', reason: 'ticket 7' },
+      { status: 'active', at: '2026-02-01T00:00:00.000Z', by: 'Ben', reason: 'paid' },
+    ],
+  });
+});
+
+test('a decision on a merchant needs a merchant, a person and a reason', async () => {
+  const { id } = await admin.createMerchant();
+  const who = ['--by', 'Ana', '--reason', 'x'];
+  await expect(admin.run('merchants', 'disable', 'mer_0', ...who)).rejects.toThrow('there is no merchant mer_0');
+  await expect(admin.run('merchants', 'disable', id, '--by', 'Ana')).rejects.toThrow("'--reason <text>' not specified");
+  await expect(admin.run('merchants', 'disable', id, '--by', ' ', '--reason', 'x')).rejects.toThrow('is empty');
 });

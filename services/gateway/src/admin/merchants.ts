@@ -7,13 +7,17 @@ import {
   PaymentPageSettingsDto,
 } from '@cpg/contracts';
 import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
+import { CommandError } from '@cpg/platform/commands';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { iso31661 } from 'iso-3166';
 import {
+  changeMerchantStatus,
   insertMerchant,
   listMerchants,
   lockMerchant,
   merchantById,
+  type StatusChange,
+  statusChangesOf,
   type StoredMerchant,
   updateMerchant,
 } from '../api/merchants/merchant-queries.ts';
@@ -22,14 +26,14 @@ import {
   profileName,
   replacePaymentPageSettings,
 } from '../api/payment-page/payment-page-settings.ts';
-import { AdminError, table } from './command.ts';
+import { table } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
   const merchant = parseDefinition(definition);
   const id = `mer_${newUlid()}`;
   if (!(await insertMerchant(pool, id, merchant, at))) {
-    throw new AdminError(`a merchant with external_reference_id ${merchant.external_reference_id} already exists`);
+    throw new CommandError(`a merchant with external_reference_id ${merchant.external_reference_id} already exists`);
   }
   return (await findMerchant(pool, id)).resource;
 };
@@ -37,7 +41,7 @@ export const createMerchant = async (pool: Pool, definition: unknown, at: Date):
 /** Replaces the fields in `changes`; null removes a field. The result must be a valid definition. */
 export const changeMerchant = async (pool: Pool, id: string, changes: unknown, at: Date): Promise<Merchant> => {
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
-    throw new AdminError('the changes must be a JSON object');
+    throw new CommandError('the changes must be a JSON object');
   }
   try {
     return await transaction(pool, async (db) => {
@@ -49,20 +53,41 @@ export const changeMerchant = async (pool: Pool, id: string, changes: unknown, a
     });
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-    throw new AdminError('another merchant has this external_reference_id');
+    throw new CommandError('another merchant has this external_reference_id');
   }
+};
+
+/** What an operator sees of a merchant. */
+export const showMerchant = async (pool: Pool, id: string): Promise<object> => {
+  const { resource, definition, disabledAt } = await findMerchant(pool, id);
+  const changes = await statusChangesOf(pool, id);
+  return {
+    ...resource,
+    metadata: definition.metadata,
+    status: disabledAt ? 'disabled' : 'active',
+    status_changes: changes.map((change) => ({ ...change, at: change.at.toISOString() })),
+  };
+};
+
+/** Disables or enables a merchant, for good until the opposite command. */
+export const setMerchantStatus = async (pool: Pool, id: string, change: StatusChange): Promise<void> => {
+  await findMerchant(pool, id);
+  const { by, reason, status } = change;
+  if (!by.trim() || !reason.trim()) throw new CommandError('--by or --reason is empty: say who decides it, and why');
+  if (!(await changeMerchantStatus(pool, id, change))) throw new CommandError(`merchant ${id} is already ${status}`);
 };
 
 export const merchantTable = async (pool: Pool): Promise<string> => {
   const merchants = await listMerchants(pool);
   if (merchants.length === 0) return 'there are no merchants yet: create one with `merchants create`';
   return table(
-    ['ID', 'REFERENCE', 'TYPE', 'NAME', 'CREATED'],
-    merchants.map(({ resource }) => [
+    ['ID', 'REFERENCE', 'TYPE', 'NAME', 'STATUS', 'CREATED'],
+    merchants.map(({ resource, disabledAt }) => [
       resource.id,
       resource.external_reference_id,
       resource.type,
       profileName(resource),
+      disabledAt ? 'disabled' : 'active',
       resource.created_at,
     ]),
   );
@@ -117,10 +142,10 @@ export const setPaymentPage = async (
 /** Returns what was found for a merchant. */
 const orUnknown = <T>(merchantId: string, found: T | null): T => {
   if (found !== null) return found;
-  throw new AdminError(`there is no merchant ${merchantId}`);
+  throw new CommandError(`there is no merchant ${merchantId}`);
 };
 
-const invalid = (subject: string, details: readonly FaultDetail[]): AdminError =>
-  new AdminError(
+const invalid = (subject: string, details: readonly FaultDetail[]): CommandError =>
+  new CommandError(
     `the ${subject} not valid:\n${details.map(({ path, message }) => `  ${path}: ${message}`).join('\n')}`,
   );

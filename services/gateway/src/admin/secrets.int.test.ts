@@ -1,8 +1,9 @@
 import { secretBox } from '@cpg/platform';
+import { runCommand } from '@cpg/platform/commands/testing';
 import { boxOfEachKey } from '../api/webhooks/webhook-queries.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
-import { runSecretsCommand, sealedWebhooks, updateSealed } from './secrets.ts';
+import { addSecretsCommands, sealedWebhooks, updateSealed } from './secrets.ts';
 
 const OLD = 'key of the tests that seals, thirty-two characters';
 const NEW = 'the new key of the tests, more than thirty-two characters';
@@ -17,8 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const run = (verb: string, keys = [NEW, OLD]) =>
-  runSecretsCommand([verb], { pool: gateway.pool, box: secretBox(keys), pepper: PEPPER });
+const run = async (verb: string, keys = [NEW, OLD]) => {
+  const secrets = { pool: gateway.pool, box: secretBox(keys), pepper: PEPPER };
+  return (await runCommand((program) => addSecretsCommands(program, (work) => work(secrets)), ['secrets', verb]))
+    .output;
+};
 
 test('reseal encrypts secrets of webhooks and stored responses with the first key, and can run again', async () => {
   const headers = { 'idempotency-key': 'sealed' };

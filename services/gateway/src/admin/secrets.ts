@@ -1,13 +1,10 @@
 import { type SecretBox, webhookRow } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
 import { WEBHOOK_BOXES } from '../api/webhooks/webhook-queries.ts';
 import { responseRow } from '../door/idempotency/stored-requests.ts';
 import { countHashes } from '../door/keys/credentials.ts';
 import { pepperId } from '../door/keys/hash.ts';
-import { AdminError } from './command.ts';
-
-export const SECRETS_USAGE = `  secrets status                                 count what still needs earlier keys and peppers
-  secrets reseal                                 encrypt everything again with the first key of WEBHOOK_ENCRYPTION_KEY`;
 
 export interface SecretsAdmin {
   readonly pool: Pool;
@@ -16,17 +13,26 @@ export interface SecretsAdmin {
   readonly pepper: string;
 }
 
-/** Runs `secrets status` or `secrets reseal`. Safe to run again, and while services run: a row that changes meanwhile
- *  keeps its change. */
-export const runSecretsCommand = async (args: readonly string[], admin: SecretsAdmin): Promise<string> => {
-  const [verb, ...rest] = args;
-  if ((verb !== 'status' && verb !== 'reseal') || rest.length > 0) throw new AdminError(SECRETS_USAGE);
-  const resealed = verb === 'reseal' ? await reseal(admin) : 0;
-  const rows = await sealedRows(admin.pool);
-  const outdated = rows.filter(({ boxes }) => !boxes.every(admin.box.isCurrent));
-  const keys = await countHashes(admin.pool, pepperId(admin.pepper));
+/** Adds commands that are safe to run again, and while services run: a row that changes meanwhile keeps its change. */
+export const addSecretsCommands = (program: AdminCommand, withSecrets: With<SecretsAdmin>): void => {
+  const secrets = program.command('secrets').description('the keys that encrypt and hash stored secrets');
+  secrets
+    .command('status')
+    .description('count what still needs earlier keys and peppers')
+    .examples('secrets status')
+    .runs(() => withSecrets(status));
+  secrets
+    .command('reseal')
+    .description('encrypt everything again with the first key of WEBHOOK_ENCRYPTION_KEY')
+    .examples('secrets reseal')
+    .runs(() => withSecrets(async (admin) => `encrypted again: ${await reseal(admin)}\n${await status(admin)}`));
+};
+
+const status = async ({ pool, box, pepper }: SecretsAdmin): Promise<string> => {
+  const rows = await sealedRows(pool);
+  const outdated = rows.filter(({ boxes }) => !boxes.every(box.isCurrent));
+  const keys = await countHashes(pool, pepperId(pepper));
   return [
-    ...(verb === 'reseal' ? [`encrypted again: ${resealed}`] : []),
     `not encrypted with the first key: ${outdated.length} of ${rows.length}${outdated.length > 0 ? `, first ${outdated[0]!.name}` : ''}`,
     `active API keys not hashed with the first pepper: ${keys.outdated} of ${keys.all}`,
   ].join('\n');
@@ -54,7 +60,7 @@ const opened = ({ name, row }: SealedRow, sealed: string, box: SecretBox): strin
   try {
     return box.open(sealed, row);
   } catch (cause) {
-    throw new AdminError(
+    throw new CommandError(
       `cannot decrypt ${name}: ${(cause as Error).message}: add that key to WEBHOOK_ENCRYPTION_KEY`,
       {
         cause,

@@ -1,45 +1,66 @@
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
 import { untilAborted, wallClock } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import { request } from 'undici';
 import { z } from 'zod';
-import { AdminError, parseOptions } from './command.ts';
 import { type ForwardedDelivery, startForwarder } from './forwarder.ts';
 
-export const WEBHOOKS_USAGE = `  webhooks listen --forward URL [--events LIST]  forward deliveries to a server on this machine, until Ctrl-C
-  webhooks remove WEBHOOK                        delete the webhook that a killed "listen" left behind
-                                                 both use the key and URL of the last "npm start" in this folder;
-                                                 otherwise give --key ak_sandbox_... --api URL`;
-
-export interface WebhooksCommandOptions {
+export interface SandboxWebhooks {
   readonly environment: 'sandbox' | 'production';
   readonly print: (line: string) => void;
   /** Stops `listen`. */
   readonly signal: AbortSignal;
 }
 
-/** Runs `webhooks listen` or `webhooks remove` through the public API of a sandbox. Throws AdminError for expected
- *  failures. */
-export const runWebhooksCommand = async (args: readonly string[], options: WebhooksCommandOptions): Promise<string> => {
-  const { positionals, values } = parseOptions(args, OPTION_NAMES, WEBHOOKS_USAGE);
-  const [action, webhookId, ...rest] = positionals;
-  const isListen = action === 'listen' && webhookId === undefined;
-  const isRemove = action === 'remove' && webhookId !== undefined && rest.length === 0;
-  if (!isListen && !isRemove) throw new AdminError(WEBHOOKS_USAGE);
-  const sendRequest = createApiClient(options.environment, values);
-  if (isListen) return listen(sendRequest, values, options);
-  await sendRequest('DELETE', `/v1/webhooks/${webhookId}`, z.unknown());
-  return `webhook ${webhookId} is removed`;
+/** Adds commands that work through the public API of a sandbox. */
+export const addWebhooksCommands = (program: AdminCommand, withSandbox: With<SandboxWebhooks>): void => {
+  const webhooks = program.command('webhooks').description('webhooks of a sandbox, while you develop');
+  const KEY = ['--key <key>', 'a key of the sandbox; by default that of the last "npm start" in this folder'] as const;
+  const API = ['--api <url>', 'the address of its API; by default that of the last "npm start"'] as const;
+  webhooks
+    .command('listen')
+    .description('forward deliveries to a server on this machine, until Ctrl-C')
+    .requiredOption('--forward <url>', 'the address of your server')
+    .option(
+      '--events <list>',
+      `event types, separated by commas; all by default: ${WebhookEventType.options.join(', ')}`,
+    )
+    .option(...KEY)
+    .option(...API)
+    .examples('webhooks listen --forward http://127.0.0.1:3000/hook --events order:paid,payment:applied')
+    .runs((options: ListenOptions) =>
+      withSandbox((sandbox) => listen(createApiClient(sandbox.environment, options), options, sandbox)),
+    );
+  webhooks
+    .command('remove')
+    .description('delete the webhook that a killed "webhooks listen" left behind')
+    .argument('<webhook>', 'the id of the webhook')
+    .option(...KEY)
+    .option(...API)
+    .examples('webhooks remove whk_01J8…')
+    .runs((webhook: string, options: ApiOptions) =>
+      withSandbox(async ({ environment }) => {
+        await createApiClient(environment, options)('DELETE', `/v1/webhooks/${webhook}`, z.unknown());
+        return `webhook ${webhook} is removed`;
+      }),
+    );
 };
 
-const OPTION_NAMES = ['forward', 'events', 'key', 'api'] as const;
-type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
+interface ApiOptions {
+  readonly key?: string;
+  readonly api?: string;
+}
+interface ListenOptions extends ApiOptions {
+  readonly forward: string;
+  readonly events?: string;
+}
 
 const listen = async (
   sendRequest: ApiRequest,
-  options: Options,
-  { print, signal }: WebhooksCommandOptions,
+  options: ListenOptions,
+  { print, signal }: SandboxWebhooks,
 ): Promise<string> => {
-  const target = parseTarget(options.forward);
+  const target = parseHttpUrl(options.forward);
   const events = parseEvents(options.events);
   const forwarder = await startForwarder(target, (forwarded) => print(formatDelivery(forwarded)));
   try {
@@ -53,7 +74,7 @@ const listen = async (
       await untilAborted(signal);
     } catch (error) {
       await removeWebhook(sendRequest, id).catch((removalError: Error) => {
-        throw new AdminError(`${(error as Error).message}\n${removalError.message}`, { cause: error });
+        throw new CommandError(`${(error as Error).message}\n${removalError.message}`, { cause: error });
       });
       throw error;
     }
@@ -71,13 +92,13 @@ const removeWebhook = async (sendRequest: ApiRequest, id: string): Promise<void>
     await sendRequest('DELETE', `/v1/webhooks/${id}`, z.unknown());
   } catch (error) {
     const reason = (error as Error).message;
-    throw new AdminError(`cannot remove webhook ${id}: ${reason}\nrun: npm run admin -- webhooks remove ${id}`, {
+    throw new CommandError(`cannot remove webhook ${id}: ${reason}\nrun: npm run admin -- webhooks remove ${id}`, {
       cause: error,
     });
   }
 };
 
-/** Sends a request to the public API and parses the response. Throws AdminError unless the API accepts the request. */
+/** Sends a request to the public API and parses the response. Throws CommandError unless the API accepts the request. */
 type ApiRequest = <T>(
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -86,12 +107,12 @@ type ApiRequest = <T>(
 ) => Promise<T>;
 
 /** `scripts/admin.mjs` adds the `--api` and `--key` of the last "npm start", unless they or DATABASE_URL are given. */
-const createApiClient = (environment: WebhooksCommandOptions['environment'], { api, key }: Options): ApiRequest => {
+const createApiClient = (environment: SandboxWebhooks['environment'], { api, key }: ApiOptions): ApiRequest => {
   if (environment !== 'sandbox' || key?.startsWith('ak_live_'))
-    throw new AdminError('this command works with sandboxes only');
+    throw new CommandError('this command works with sandboxes only');
   if (!key)
-    throw new AdminError('the API key is missing: add --key ak_sandbox_..., or start the sandbox with "npm start"');
-  if (!api) throw new AdminError('the API URL is missing: add --api http://127.0.0.1:4000');
+    throw new CommandError('the API key is missing: add --key ak_sandbox_..., or start the sandbox with "npm start"');
+  if (!api) throw new CommandError('the API URL is missing: add --api http://127.0.0.1:4000');
   const apiUrl = parseHttpUrl(api);
   return async (method, path, schema, body) => {
     const response = await request(new URL(path, apiUrl), {
@@ -99,11 +120,11 @@ const createApiClient = (environment: WebhooksCommandOptions['environment'], { a
       headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
       body: body ? JSON.stringify(body) : null,
     }).catch((cause: Error) => {
-      throw new AdminError(`cannot reach ${api}: ${cause.message}`, { cause });
+      throw new CommandError(`cannot reach ${api}: ${cause.message}`, { cause });
     });
     const responseText = await response.body.text();
     if (response.statusCode < 300) return schema.parse(JSON.parse(responseText));
-    throw new AdminError(`${method} ${path} returned ${response.statusCode}: ${errorMessage(responseText)}`);
+    throw new CommandError(`${method} ${path} returned ${response.statusCode}: ${errorMessage(responseText)}`);
   };
 };
 
@@ -115,13 +136,9 @@ const errorMessage = (responseText: string): string => {
   }
 };
 
-const parseTarget = (target: string | undefined): URL => {
-  if (target === undefined) throw new AdminError('--forward is missing: give a URL like http://127.0.0.1:3000/hook');
-  return parseHttpUrl(target);
-};
-
 const parseHttpUrl = (url: string): URL => {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new AdminError(`${url} is not an http:// or https:// URL`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new CommandError(`${url} is not an http:// or https:// URL`);
   return new URL(url);
 };
 
@@ -130,7 +147,9 @@ const parseEvents = (list: string | undefined): WebhookEventType[] => {
   const eventTypes = [...new Set(list.split(',').map((part) => part.trim()))];
   const unknown = eventTypes.filter((type) => !WebhookEventType.safeParse(type).success);
   if (unknown.length > 0)
-    throw new AdminError(`unknown event: ${unknown.join(', ')}\nvalid events: ${WebhookEventType.options.join(', ')}`);
+    throw new CommandError(
+      `unknown event: ${unknown.join(', ')}\nvalid events: ${WebhookEventType.options.join(', ')}`,
+    );
   return eventTypes as WebhookEventType[];
 };
 

@@ -49,7 +49,7 @@ const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to
 const STATUS_TEXTS: Record<number, string> = {
   400: 'The request is not valid. `details` lists the invalid fields, 20 at most.',
   401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment; or the signature of a provider is not valid.',
-  403: 'The API key lacks the required scope.',
+  403: 'The API key lacks the required scope, or its merchant is disabled. See `code`.',
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',
   410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
@@ -98,7 +98,7 @@ const codesOf = ({
 }: ErrorContext): ErrorCode[] => [
   'invalid_request',
   ...(operationId === 'reportProviderPayment' ? (['invalid_signature'] as const) : (['unauthorized'] as const)),
-  ...(versioned ? (['insufficient_scope'] as const) : []),
+  ...(versioned ? (['insufficient_scope', 'merchant_disabled'] as const) : []),
   ...(namesResource ? (['not_found'] as const) : []),
   ...(hasBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const) : []),
   ...(changes ? (['outcome_unknown'] as const) : []),

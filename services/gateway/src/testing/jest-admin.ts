@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateMerchantDto } from '@cpg/contracts';
+import { type AdminCommand, type With } from '@cpg/platform/commands';
+import { runCommand } from '@cpg/platform/commands/testing';
 import { createPool, type Pool } from '@cpg/platform/postgres';
 import { testDatabase } from '@cpg/platform/postgres/testing';
-import { runCommand } from '../admin/command-line.ts';
+import { addClockCommands } from '../admin/clock.ts';
+import { addKeyCommands } from '../admin/key-commands.ts';
+import type { KeyAdmin } from '../admin/keys.ts';
+import { addMerchantCommands } from '../admin/merchant-commands.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';
 import { verifySecret } from '../door/keys/hash.ts';
 import { migrateGateway } from '../migrations.ts';
@@ -54,7 +59,16 @@ export const startAdmin = async (): Promise<TestAdmin> => {
   const admin: TestAdmin = {
     pool,
     clock: START,
-    run: (...args) => runCommand(args, { pool, pepper: PEPPER, environment: 'live', now: () => admin.clock }),
+    run: async (...args) => {
+      const withAdmin: With<KeyAdmin> = (work) =>
+        work({ pool, pepper: PEPPER, environment: 'live', now: () => admin.clock });
+      const add = (program: AdminCommand) => {
+        addMerchantCommands(program, withAdmin);
+        addKeyCommands(program, withAdmin);
+        addClockCommands(program, withAdmin);
+      };
+      return (await runCommand(add, args)).output;
+    },
     fileWith: async (content) => {
       const path = join(folder, 'input.json');
       await writeFile(path, JSON.stringify(content));

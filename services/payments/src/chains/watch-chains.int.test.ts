@@ -8,7 +8,7 @@ import { type PaymentsService, startPayments } from '../testing/jest-payments.ts
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../testing/jest-watched-network.ts';
 import { type ChainSource, correctedId, WrongChainError } from './chain-source.ts';
-import { executeChains } from './operator/chains-command.ts';
+import { executeChains } from '../testing/jest-commands.ts';
 
 /** No current account derives it. */
 const EARLIER_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -163,7 +163,7 @@ test(
     expect(await watched.paymentOf(money, 'applied')).toMatchObject({ order_id: orderId, paid_amount: '10000.000000' });
     chain.setLie(null);
     const command = { db: payments.pool, assets: sepolia.assets, networks: [network], print: () => {}, warn: () => {} };
-    await executeChains(['rescan', '--network', network, '--from', '1', '--apply'], command);
+    await executeChains(['rescan', network, '--from', '1', '--apply'], command);
     expect(await watched.paymentOf(money, 'failed')).toMatchObject({ failure_reason: 'misread' });
     const corrected = await watched.paymentOf({ ...money, id: correctedId(money) }, 'applied');
     expect(corrected).toMatchObject({ order_id: orderId, paid_amount: '10.000000', tx_hash: '0xf' });
@@ -209,16 +209,14 @@ test(
       print: (line: string) => lines.push(line),
       warn: () => {},
     };
-    await executeChains(['rescan', '--network', network, '--from', '1'], command);
+    await executeChains(['rescan', network, '--from', '1'], command);
     expect(lines.splice(0)).toEqual([
       expect.stringMatching(/HALTED: node 1 has chain id 1, not 11155111\. .*take it out of CHAIN_URLS/),
       'with --apply, the chain that the nodes show now is accepted from block 1 on: 0 transfers are looked for again, ' +
         'and payments that it does not contain fail',
     ]);
-    await executeChains(['rescan', '--network', network, '--from', '1', '--apply'], command);
-    await expect(executeChains(['rescan', '--network', 'other', '--from', '1'], command)).rejects.toThrow(
-      /no network other/,
-    );
+    await executeChains(['rescan', network, '--from', '1', '--apply'], command);
+    await expect(executeChains(['rescan', 'other', '--from', '1'], command)).rejects.toThrow(/no network other/);
     const second = watched.startProcess(source, network);
     await until(() => second.running.progress().get(network)?.state === 'at_tip');
     await until(async () => !JSON.stringify(await second.details()).includes('halted'));
@@ -293,7 +291,7 @@ test(
       return lines.filter((line) => line.startsWith(`${network}: `)).slice(1);
     };
     const rescan = async (...options: string[]) => {
-      await executeChains(['rescan', '--network', network, '--from', '1', ...options], command);
+      await executeChains(['rescan', network, '--from', '1', ...options], command);
       return until(async () => {
         const found = await shown();
         return found[0]?.includes('complete') && found;
@@ -317,9 +315,9 @@ test(
     expect(await rescan('--apply')).toEqual([expect.stringMatching(/, 0 transfers differ$/)]);
     await untilRead();
     expect(await countOf(seen)).toBe(before);
-    await expect(
-      executeChains(['rescan', '--network', network, '--from', '999999', '--apply'], command),
-    ).rejects.toThrow('block 999999 of rescanned was not read yet');
+    await expect(executeChains(['rescan', network, '--from', '999999', '--apply'], command)).rejects.toThrow(
+      'block 999999 of rescanned was not read yet',
+    );
     await running.stop();
   },
   TIMEOUT_MS,

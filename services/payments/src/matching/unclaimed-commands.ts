@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { parseArgs } from 'node:util';
 import type { Network } from '@cpg/assets';
 import {
   AppError,
@@ -15,6 +14,7 @@ import {
 } from '@cpg/contracts';
 import { commandHandler, readHistoryEntries } from '@cpg/event-sourcing';
 import { newContext } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { isOrderRecorded, merchantOfOrder } from '../payables/payable.ts';
@@ -24,14 +24,6 @@ import { paymentDecider } from '../payment/payment.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
 import { type UnclaimedPayment, unclaimedPayments } from './unclaimed-payments.ts';
 
-const USAGE = `  unclaimed list                           confirmed money that came for no known order, as CSV; exit code 1 if any
-  unclaimed show PAYMENT                   every recorded event of a payment, as lines of JSON
-  unclaimed assign PAYMENT --order O|--merchant M --reason TEXT [--as PERSON]
-                                           gives the money to an order, which decides on it, or to a merchant; for good
-  unclaimed return PAYMENT --reason TEXT [--tx HASH] [--as PERSON]
-                                           records that the money went back to its sender; for good
-PERSON is the user of this system by default.`;
-
 export interface UnclaimedCommand {
   readonly client: EventStoreDBClient;
   readonly db: Queryable;
@@ -40,72 +32,84 @@ export interface UnclaimedCommand {
   readonly print: (line: string) => void;
 }
 
-const OPTION_NAMES = ['order', 'merchant', 'reason', 'tx', 'as'] as const;
-type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
+interface Options {
+  readonly order?: string;
+  readonly merchant?: string;
+  readonly reason?: string;
+  readonly tx?: string;
+  readonly by?: string;
+}
 type OptionName = keyof Options;
 
-interface Verb {
-  readonly takes: readonly OptionName[];
-  readonly run: (paymentId: string, options: Options, command: UnclaimedCommand) => Promise<number>;
-}
-
-const VERBS: Readonly<Record<string, Verb>> = {
-  show: { takes: [], run: (paymentId, _, command) => show(paymentId, command) },
-  assign: {
-    takes: ['order', 'merchant', 'reason', 'as'],
-    run: async (paymentId, options, command) => {
-      const decision = decisionIn(options, command);
-      const owner = await ownerIn(options, command);
-      return resolve(paymentId, { type: 'AssignPayment', ...owner, ...decision }, command);
-    },
-  },
-  return: {
-    takes: ['reason', 'tx', 'as'],
-    run: (paymentId, options, command) => {
-      const refundId = derivedId('refund', `return\n${paymentId}`);
-      const txHash = options.tx === undefined ? undefined : statementIn(options, 'tx');
-      return resolve(paymentId, { type: 'ReturnPayment', refundId, txHash, ...decisionIn(options, command) }, command);
-    },
-  },
+/** Adds the commands on money that came for no known order. */
+export const addUnclaimedCommands = (program: AdminCommand, withCommand: With<UnclaimedCommand>): void => {
+  const unclaimed = program.command('unclaimed').description('confirmed money that came for no known order');
+  const BY = ['--by <person>', 'who decides; by default the user of this system'] as const;
+  const REASON = ['--reason <text>', 'why, for auditors'] as const;
+  unclaimed
+    .command('list')
+    .description('print it as CSV; exit code 1 if there is any')
+    .examples('unclaimed list')
+    .runs(() => withCommand(list));
+  unclaimed
+    .command('show')
+    .description('print every recorded event of a payment as a line of JSON')
+    .argument('<payment>', 'the id of the payment')
+    .examples('unclaimed show pay_01J8…')
+    .runs((payment: string) => withCommand((command) => show(paymentIdIn(payment), command)));
+  unclaimed
+    .command('assign')
+    .description('give it to an order, which decides on it, or to a merchant; for good')
+    .argument('<payment>', 'the id of the payment')
+    .option('--order <order>', 'the id of the order')
+    .option('--merchant <merchant>', 'the id of the merchant')
+    .requiredOption(...REASON)
+    .option(...BY)
+    .examples('unclaimed assign pay_01J8… --order ord_01J8… --reason "ticket 7"')
+    .runs((payment: string, options: Options) =>
+      withCommand(async (command) => {
+        const paymentId = paymentIdIn(payment);
+        const decision = decisionIn(options, command);
+        const owner = await ownerIn(options, command);
+        return resolve(paymentId, { type: 'AssignPayment', ...owner, ...decision }, command);
+      }),
+    );
+  unclaimed
+    .command('return')
+    .description('record that it went back to its sender; for good. It moves no money')
+    .argument('<payment>', 'the id of the payment')
+    .requiredOption(...REASON)
+    .option('--tx <hash>', 'the transaction that took it back')
+    .option(...BY)
+    .examples('unclaimed return pay_01J8… --tx 0x… --reason "ticket 7"')
+    .runs((payment: string, options: Options) =>
+      withCommand(async (command) => {
+        const paymentId = paymentIdIn(payment);
+        const refundId = derivedId('refund', `return\n${paymentId}`);
+        const txHash = options.tx === undefined ? undefined : statementIn(options, 'tx');
+        const decision = decisionIn(options, command);
+        return resolve(paymentId, { type: 'ReturnPayment', refundId, txHash, ...decision }, command);
+      }),
+    );
 };
 
-/** Runs `unclaimed …` of an operator. Resolves to the exit code: 0, or 1 when there is unclaimed money. Throws
- *  AppError. */
-export const executeUnclaimed = async (args: readonly string[], command: UnclaimedCommand): Promise<number> => {
-  const { positionals, options } = parse(args);
-  const [name = '', paymentId, ...rest] = positionals;
-  if (name === 'list' && args.length === 1) return list(command);
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name]! : undefined;
-  if (!verb || paymentId === undefined || rest.length > 0) throw refused(USAGE);
-  if (!PaymentId.safeParse(paymentId).success)
-    throw refused(`${paymentId} is not a payment id: expected ${ID_PREFIXES.payment}_ and a ULID`);
-  const other = OPTION_NAMES.find((option) => options[option] !== undefined && !verb.takes.includes(option));
-  if (other) throw refused(`unclaimed ${name} takes no --${other}\n\n${USAGE}`);
-  return verb.run(paymentId, options, command);
-};
-
-const parse = (args: readonly string[]): { positionals: string[]; options: Options } => {
-  const options = Object.fromEntries(OPTION_NAMES.map((name) => [name, { type: 'string' } as const]));
-  try {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
-    return { positionals, options: values };
-  } catch (error) {
-    throw refused(`${(error as Error).message}\n\n${USAGE}`);
-  }
+const paymentIdIn = (text: string): string => {
+  if (PaymentId.safeParse(text).success) return text;
+  throw refused(`${text} is not a payment id: expected ${ID_PREFIXES.payment}_ and a ULID`);
 };
 
 const LONGEST_STATEMENT = 500;
 
 const statementIn = (options: Options, name: OptionName): string => {
   const text = options[name]?.trim() ?? '';
-  if (text === '') throw refused(`--${name} is missing\n\n${USAGE}`);
+  if (text === '') throw refused(`--${name} is empty`);
   if (text.length > LONGEST_STATEMENT) throw refused(`--${name} is longer than ${LONGEST_STATEMENT} characters`);
   return text;
 };
 
 const decisionIn = (options: Options, { now }: UnclaimedCommand) => ({
   reason: statementIn(options, 'reason'),
-  by: options.as === undefined ? systemUser() : statementIn(options, 'as'),
+  by: options.by === undefined ? systemUser() : statementIn(options, 'by'),
   at: now(),
 });
 
@@ -114,7 +118,7 @@ const systemUser = (): string => {
     return userInfo().username;
   } catch {
     // A container may run as a user without a name.
-    throw refused('this system has no name for its user: give yours with --as');
+    throw refused('this system has no name for its user: give yours with --by');
   }
 };
 
@@ -124,7 +128,7 @@ const ownerIn = async (
   { client, db }: UnclaimedCommand,
 ): Promise<Pick<AssignPayment, 'merchantId' | 'orderId'>> => {
   if ((options.order === undefined) === (options.merchant === undefined))
-    throw refused(`give either --order or --merchant\n\n${USAGE}`);
+    throw refused('give either --order or --merchant');
   if (options.order !== undefined) {
     const orderId = options.order;
     if (!OrderId.safeParse(orderId).success)
@@ -234,4 +238,4 @@ const field = (value: string): string => {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-const refused = (message: string): AppError => new AppError('invalid_request', message);
+const refused = (message: string): CommandError => new CommandError(message);

@@ -75,7 +75,7 @@ export const rescan = async (stack: StackFiles, network: string, from: number): 
   const { code, output } = await serviceAdmin(
     stack,
     'payments',
-    `chains rescan --network ${network} --from ${from} --apply`,
+    `chains rescan ${network} --from ${from} --apply`,
   ).outcome();
   if (code !== 0) throw new Error(`chains rescan ended with ${code}: ${output}`);
 };

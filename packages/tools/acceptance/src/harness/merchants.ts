@@ -43,7 +43,7 @@ export const createKey = (
   scopes: string,
   { allowedIps }: { allowedIps?: string } = {},
 ): Promise<string> =>
-  asOperator(stack, async (operator) => (await operator.createKey({ merchantId, scopes, allowedIps })).text);
+  asOperator(stack, async (operator) => (await operator.createKey({ merchantId, scopes, allowIp: allowedIps })).text);
 
 /** Runs in this process: starting the command line would take longer than most tests. */
 const asOperator = async <T>(

@@ -5,12 +5,14 @@ interface MerchantRow extends CreateMerchantDto {
   readonly id: string;
   readonly created_at: Date;
   readonly updated_at: Date | null;
+  readonly disabled_at: Date | null;
 }
 
 /** A merchant as the operator defined it, and as the API returns it. */
 export interface StoredMerchant {
   readonly definition: CreateMerchantDto;
   readonly resource: Merchant;
+  readonly disabledAt: Date | null;
 }
 
 export const merchantById = async (db: Queryable, id: string): Promise<StoredMerchant | null> => {
@@ -64,6 +66,43 @@ export const updateMerchant = async (
   );
 };
 
+type MerchantStatus = 'active' | 'disabled';
+
+/** An operator's decision on a merchant. */
+export interface StatusChange {
+  readonly status: MerchantStatus;
+  readonly at: Date;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Disables or enables a merchant, and records who decided it and why. Returns false if it has the status already. */
+export const changeMerchantStatus = async (
+  db: Queryable,
+  id: string,
+  { status, at, by, reason }: StatusChange,
+): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `with changed as (
+       update gateway.merchants set disabled_at = case $2 when 'disabled' then $3::timestamptz end
+        where id = $1 and (disabled_at is null) = ($2 = 'disabled') returning id)
+     insert into gateway.merchant_status_changes (merchant_id, status, changed_at, changed_by, reason)
+     select id, $2, $3, $4, $5 from changed`,
+    [id, status, at, by, reason],
+  );
+  return rowCount === 1;
+};
+
+/** The oldest first. */
+export const statusChangesOf = async (db: Queryable, id: string): Promise<StatusChange[]> => {
+  const { rows } = await db.query<StatusChange>(
+    `select status, changed_at as at, changed_by as by, reason from gateway.merchant_status_changes
+      where merchant_id = $1 order by id`,
+    [id],
+  );
+  return rows;
+};
+
 const valuesOf = (merchant: CreateMerchantDto): unknown[] => [
   merchant.external_reference_id,
   merchant.type,
@@ -83,6 +122,7 @@ const fromRow = (row: MerchantRow): StoredMerchant => {
   };
   return {
     definition: { ...fields, metadata: row.metadata },
+    disabledAt: row.disabled_at,
     resource: {
       id: row.id,
       ...fields,

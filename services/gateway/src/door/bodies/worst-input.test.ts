@@ -44,6 +44,7 @@ beforeAll(async () => {
         merchantId: MERCHANT_ID,
         scopes: new Set(Scope.options),
         paymentMethods: [],
+        isDisabled: false,
       }),
       merchantOf: () => MERCHANT_ID,
     },

@@ -1,6 +1,7 @@
 import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { send } from '../../testing/jest-send.ts';
+import { setMerchantStatus } from '../../admin/merchants.ts';
 import { Scope } from './api-key.ts';
 
 const order = `ord_${newUlid()}`;
@@ -124,6 +125,30 @@ describe('keys', () => {
       401, 401, 401,
     ]);
     expect((await me(bound, { 'x-forwarded-for': '203.0.113.77' })).status).toBe(200);
+  });
+
+  test('the keys of a disabled merchant are 403 until it is enabled', async () => {
+    const other = await gateway.merchant();
+    const setStatus = (status: 'active' | 'disabled') =>
+      setMerchantStatus(gateway.pool, other.id, { status, at: new Date(), by: 'Ana', reason: 'ticket 7' });
+    const debug = () =>
+      send(
+        gateway.app,
+        'POST',
+        '/debug/test-webhook',
+        { webhook_id: webhook, event_type: 'order:paid' },
+        {
+          'x-api-key': other.key,
+        },
+      );
+    await setStatus('disabled');
+    for (const { status, body } of [await me(other.key), await debug()])
+      expect({ status, body }).toMatchObject({
+        status: 403,
+        body: { error: 'Forbidden', code: 'merchant_disabled', message: expect.stringContaining('ask the operator') },
+      });
+    await setStatus('active');
+    expect((await me(other.key)).status).toBe(200);
   });
 
   test('stores the time of the last use in batches', async () => {

@@ -1,21 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 
-/** The scopes of API keys. `self` means: only resources of the key's own merchant. */
-export const Scope = z.enum([
-  'merchant:self:read',
-  'merchant:self:update',
-  'orders:self:create',
-  'orders:self:read',
-  'orders:self:update',
-  'orders:self:delete',
-  'payments:self:read',
-  'payments:self:refund',
-  'webhooks:self:create',
-  'webhooks:self:read',
-  'webhooks:self:update',
-  'webhooks:self:delete',
-]);
+/** The scopes of API keys, and what each allows. `self` means: only resources of the key's own merchant. */
+export const SCOPES = {
+  'merchant:self:read': 'read the merchant and the look of its payment page',
+  'merchant:self:update': 'change the look of the payment page',
+  'orders:self:create': 'create orders',
+  'orders:self:read': 'read and list orders, their state at an instant and their history',
+  'orders:self:update': 'change, cancel and capture orders',
+  'orders:self:delete': 'delete orders',
+  'payments:self:read': 'read and list payments and refunds',
+  'payments:self:refund': 'record refunds',
+  'webhooks:self:create': 'create webhooks',
+  'webhooks:self:read': 'read and list webhooks, deliveries and replays',
+  'webhooks:self:update': 'change webhooks, send deliveries again, start and cancel replays',
+  'webhooks:self:delete': 'delete webhooks',
+} as const;
+
+export const Scope = z.enum(Object.keys(SCOPES) as [keyof typeof SCOPES, ...(keyof typeof SCOPES)[]]);
 export type Scope = z.infer<typeof Scope>;
 
 export type KeyEnvironment = 'sandbox' | 'live';

@@ -49,6 +49,17 @@ const failureBudget = (network: string, { failures, lookups }: ApiKeyOptions['li
   return { budget, settle };
 };
 
+/** Refuses the keys of merchants that an operator disabled. */
+export const refuseDisabledMerchants = (app: FastifyInstance): void => {
+  app.addHook('onRequest', async ({ caller }) => {
+    if (caller?.isDisabled)
+      throw new AppError(
+        'merchant_disabled',
+        'the operator of this gateway disabled your merchant account: ask the operator. Payments that arrive are still recorded',
+      );
+  });
+};
+
 /** Refuses callers whose key lacks the scope of the route. Registering a route without a scope throws. */
 export const requireScopes = (app: FastifyInstance): void => {
   app.addHook('onRoute', ({ url, config }) => {

@@ -29,6 +29,7 @@ const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Crede
   secret_hash: hashOf(apiKey.secret),
   pepper_id: null,
   last4: apiKey.text.slice(-4),
+  label: null,
   version: 1,
   environment: apiKey.environment,
   allowed_ips: [],
@@ -39,6 +40,7 @@ const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Crede
   revoked_at: null,
   expires_at: null,
   payment_methods: [],
+  merchant_disabled_at: null,
 });
 
 const changeCredential = (changes: Partial<CredentialWithMerchant>) =>
@@ -82,6 +84,7 @@ test('returns the merchant and scopes of a valid key, and records its use', asyn
     merchantId: 'mer_1',
     scopes: new Set(['orders:self:read']),
     paymentMethods: [],
+    isDisabled: false,
   });
   expect(used).toEqual([key.kid]);
 });

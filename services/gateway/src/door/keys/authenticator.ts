@@ -12,6 +12,8 @@ export interface Caller {
   readonly merchantId: string;
   readonly scopes: ReadonlySet<string>;
   readonly paymentMethods: readonly PaymentMethod[];
+  /** Whether an operator disabled the merchant. */
+  readonly isDisabled: boolean;
 }
 
 export interface Authenticator {
@@ -43,7 +45,7 @@ export interface AuthenticatorOptions {
   readonly now: () => Date;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
-  /** Maximum age of a cached credential. A revocation takes effect within this time. */
+  /** Maximum age of a cached credential. A revocation or a change takes effect within this time. */
   readonly cacheTtlMs?: number;
 }
 
@@ -163,6 +165,7 @@ const verifyKey = async (
       merchantId: credential.merchant_id,
       scopes: new Set(credential.scopes),
       paymentMethods: credential.payment_methods,
+      isDisabled: credential.merchant_disabled_at !== null,
     },
     isAllowedAddress: credential.allowed_ips.length === 0 ? () => true : createAddressMatcher(credential.allowed_ips),
     requestedAt,

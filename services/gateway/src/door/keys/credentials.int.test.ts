@@ -53,7 +53,13 @@ test('a new key has its merchant, its limits and no secret', () =>
       ...{ scopes: ['orders:self:read'], secret_hash: expect.any(String), salt: expect.any(String) },
       ...{ alg: 'HMAC-SHA256', pepper_id: pepperId(PEPPER), last4: '1234', version: 1, environment: 'live' },
       ...{ allowed_ips: [], created_at: AT, expires_at: null, updated_at: null, last_used_at: null },
-      ...{ rotated_at: null, revoked_at: null, payment_methods: expect.any(Array) },
+      ...{
+        rotated_at: null,
+        revoked_at: null,
+        label: null,
+        merchant_disabled_at: null,
+        payment_methods: expect.any(Array),
+      },
     });
     expect((await credentialsByKids(db, ['b', 'unknown'])).map(({ kid }) => kid)).toEqual(['b']);
     expect(await credentialByKid(db, 'unknown')).toBeNull();

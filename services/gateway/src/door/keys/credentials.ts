@@ -16,6 +16,7 @@ export interface Credential {
   readonly alg: KeyAlgorithm;
   readonly pepper_id: string | null;
   readonly last4: string;
+  readonly label: string | null;
   readonly version: number;
   readonly environment: KeyEnvironment;
   readonly allowed_ips: string[];
@@ -28,11 +29,14 @@ export interface Credential {
 }
 
 /** A credential with the fields of its merchant that every request needs. */
-export type CredentialWithMerchant = Credential & { readonly payment_methods: PaymentMethod[] };
+export type CredentialWithMerchant = Credential & {
+  readonly payment_methods: PaymentMethod[];
+  readonly merchant_disabled_at: Date | null;
+};
 
 export const credentialsByKids = async (db: Queryable, kids: readonly string[]): Promise<CredentialWithMerchant[]> => {
   const { rows } = await db.query<CredentialWithMerchant>(
-    `select k.*, m.payment_methods
+    `select k.*, m.payment_methods, m.disabled_at as merchant_disabled_at
        from gateway.api_keys k join gateway.merchants m on m.id = k.merchant_id
       where k.kid = any($1)`,
     [kids],
@@ -61,8 +65,8 @@ type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' |
 const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
   await db.query(
     `insert into gateway.api_keys
-       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at, pepper_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at, pepper_id, label)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       key.id,
       key.merchant_id,
@@ -78,7 +82,22 @@ const insertCredential = async (db: Queryable, key: NewCredential): Promise<void
       key.created_at,
       key.expires_at,
       key.pepper_id,
+      key.label,
     ],
+  );
+};
+
+/** Changes what a key may do, and its label. Absent fields stay. */
+export const updateCredential = async (
+  db: Queryable,
+  kid: string,
+  { scopes, allowedIps, label }: Partial<Pick<KeySpec, 'scopes' | 'allowedIps' | 'label'>>,
+  at: Date,
+): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set updated_at = $2, scopes = coalesce($3, scopes), allowed_ips = coalesce($4, allowed_ips),
+       label = coalesce($5, label) where kid = $1`,
+    [kid, at, scopes ?? null, allowedIps ?? null, label ?? null],
   );
 };
 
@@ -151,6 +170,7 @@ export interface KeySpec {
   readonly allowedIps?: readonly string[];
   readonly expiresAt?: Date | null;
   readonly version?: number;
+  readonly label?: string | null | undefined;
 }
 
 /** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has
@@ -172,6 +192,7 @@ export const issueKey = async (
     scopes: spec.scopes,
     ...(await hashSecret(key.secret, pepper, alg)),
     last4: key.text.slice(-4),
+    label: spec.label ?? null,
     version: spec.version ?? 1,
     environment: spec.environment,
     allowed_ips: [...(spec.allowedIps ?? [])],

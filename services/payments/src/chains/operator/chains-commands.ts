@@ -1,13 +1,6 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
-import {
-  ConfigError,
-  createLogger,
-  readConfig,
-  ServiceConfig,
-  writeErrorLine,
-  writeFailure,
-  writeLine,
-} from '@cpg/platform';
+import { createLogger, readConfig, ServiceConfig, writeErrorLine, writeLine } from '@cpg/platform';
+import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
 import { createPool, type Queryable } from '@cpg/platform/postgres';
 import { type AddressDetails, addressDetails, watchForGood } from '../../payables/deposit-addresses.ts';
 import { receivingPath } from '../../payables/payable.ts';
@@ -16,17 +9,6 @@ import { readRescans, requestRescan, type Rescan } from '../reading/rescan.ts';
 import { type Balances, balances } from './balances.ts';
 import { failingReports, retryReports } from './failing-reports.ts';
 
-const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted or stalled
-  chains rescan --network N --from HEIGHT [--apply]
-                                           shows what differs from this block on; with --apply, applies it.
-                                           Of a halted chain: accepts what the nodes show now, and ends the halt
-  chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
-                                           --watch looks for money there again, for good
-  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV; exit code 1
-                                           when ASSETS_FILE lacks an asset
-  chains reports                           deposits that cannot be recorded as payments, as CSV; exit code 1 if any
-  chains reports --retry ID                records the deposit of this transfer or payment again, or of "all"`;
-
 const HALT_ADVICE =
   'Compare block and chain id with an explorer. If a node is wrong, repair it, or take it out of CHAIN_URLS and ' +
   'restart: reading goes on by itself, and nothing is lost. Only if the chain itself changed: rescan with --apply from below the fork';
@@ -34,11 +16,6 @@ const HALT_ADVICE =
 const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
   AssetsConfig.shape,
 );
-
-/** The command cannot be executed as it was given. */
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export interface ChainsCommand {
   readonly db: Queryable;
@@ -49,54 +26,76 @@ export interface ChainsCommand {
   readonly warn: (line: string) => void;
 }
 
-/** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted or stalled chain, 2 for a failure. */
-export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  const print = (line: string) => void writeLine(line);
-  try {
+export const withChains =
+  (env: NodeJS.ProcessEnv): With<ChainsCommand> =>
+  async (work) => {
     const config = readConfig(Config, env);
     const { assets, networks } = readAssets(config);
     const log = createLogger({ name: 'admin', level: 'warn' });
-    const pool = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
+    const db = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
     const names = networks.map(({ name }) => name);
-    return await executeChains(args, { db: pool, assets, networks: names, print, warn: writeErrorLine }).finally(() =>
-      pool.end(),
+    const print = (line: string) => void writeLine(line);
+    return work({ db, assets, networks: names, print, warn: writeErrorLine }).finally(() => db.end());
+  };
+
+/** Adds the commands on the chains that are read for deposits. */
+export const addChainsCommands = (program: AdminCommand, withCommand: With<ChainsCommand>): void => {
+  const chains = program.command('chains').description('the chains that are read for deposits');
+  chains
+    .command('status')
+    .description('show how far each chain was read; exit code 1 if one halted or stalled')
+    .examples('chains status')
+    .runs(() =>
+      withCommand(async ({ db, print }) => printStatus(await chainStatuses(db), await readRescans(db), print)),
     );
-  } catch (error) {
-    const isExpected = error instanceof UsageError || error instanceof ConfigError;
-    writeFailure(error, isExpected);
-    return 2;
-  }
+  chains
+    .command('rescan')
+    .description('show what differs on a network from a block on')
+    .argument('<network>', 'the network, such as ethereum')
+    .requiredOption('--from <height>', 'the first block')
+    .option('--apply', 'apply what differs. Of a halted chain: accept what the nodes show now, and end the halt')
+    .examples('chains rescan ethereum --from 21000000', 'chains rescan ethereum --from 21000000 --apply')
+    .runs((network: string, { from, apply = false }: { from: string; apply?: boolean }) =>
+      withCommand((command) => rescan(network, { from, apply }, command)),
+    );
+  chains
+    .command('archive')
+    .description('show the orders that show an address, and whether it has retired')
+    .argument('<address>', 'spelled as the order shows it')
+    .option('--watch', 'look for money there again, for good')
+    .examples('chains archive tb1q…', 'chains archive tb1q… --watch')
+    .runs((address: string, { watch = false }: { watch?: boolean }) =>
+      withCommand(async ({ db, print }) => (await archivedAddress(db, address, { watch })).forEach(print)),
+    );
+  chains
+    .command('balances')
+    .description('print what assigned addresses received, with derivation paths, as CSV; exit code 1 without an asset')
+    .option('--all', 'addresses that received nothing, too')
+    .examples('chains balances > balances.csv')
+    .runs(({ all = false }: { all?: boolean }) =>
+      withCommand(async (command) => printBalances(await balances(command.db, command.assets, { all }), command)),
+    );
+  chains
+    .command('reports')
+    .description('print the deposits that cannot be recorded as payments, as CSV; exit code 1 if there are any')
+    .option('--retry <id>', 'record the deposit of this transfer or payment again, or of "all"')
+    .examples('chains reports', 'chains reports --retry all')
+    .runs(({ retry: id }: { retry?: string }) =>
+      withCommand((command) => (id === undefined ? printReports(command) : retry(id, command))),
+    );
 };
 
-export const executeChains = async ([verb, ...options]: readonly string[], command: ChainsCommand): Promise<number> => {
-  const { db, assets, print } = command;
-  if (verb === 'status' && options.length === 0)
-    return printStatus(await chainStatuses(db), await readRescans(db), print);
-  if (verb === 'rescan') return rescan(options, command);
-  if (verb === 'balances' && options.every((option) => option === '--all')) {
-    return printBalances(await balances(db, assets, { all: options.length > 0 }), command);
-  }
-  if (verb === 'archive') {
-    const [name, address, watch, ...rest] = options;
-    if (name !== '--address' || !address || (watch ?? '--watch') !== '--watch' || rest.length > 0)
-      throw new UsageError(USAGE);
-    for (const line of await archivedAddress(db, address, { watch: watch !== undefined })) print(line);
-    return 0;
-  }
-  if (verb === 'reports' && options.length === 0) {
-    const [header, ...lines] = await failingReports(db, assets);
-    for (const line of [header!, ...lines]) print(line);
-    return lines.length > 0 ? 1 : 0;
-  }
-  if (verb === 'reports' && options.length === 2 && options[0] === '--retry') return retry(options[1]!, command);
-  throw new UsageError(USAGE);
+const printReports = async ({ db, assets, print }: ChainsCommand): Promise<number> => {
+  const [header, ...lines] = await failingReports(db, assets);
+  for (const line of [header!, ...lines]) print(line);
+  return lines.length > 0 ? 1 : 0;
 };
 
 const retry = async (wanted: string, { db, print }: ChainsCommand): Promise<number> => {
   const transfers = await retryReports(db, wanted);
   for (const transfer of transfers) print(`${transfer} is reported again within seconds, if its chain is read`);
   if (transfers.length > 0) return 0;
-  if (wanted !== 'all') throw new UsageError(`no report of ${wanted} fails: "chains reports" shows the ones that do`);
+  if (wanted !== 'all') throw new CommandError(`no report of ${wanted} fails: "chains reports" shows the ones that do`);
   print('no report fails');
   return 0;
 };
@@ -142,22 +141,21 @@ const printStatus = (
   return statuses.some(({ halted, stalled }) => halted !== null || stalled !== null) ? 1 : 0;
 };
 
-const rescan = async (options: readonly string[], command: ChainsCommand): Promise<number> => {
+const rescan = async (
+  network: string,
+  { from: text, apply }: { readonly from: string; readonly apply: boolean },
+  command: ChainsCommand,
+): Promise<number> => {
   const { db, networks, print } = command;
-  const apply = options.includes('--apply');
-  const rest = options.filter((option) => option !== '--apply');
-  const given = new Map<string, string>();
-  for (let n = 0; n < rest.length; n += 2) given.set(rest[n]!, rest[n + 1] ?? '');
-  const [network, text] = [given.get('--network'), given.get('--from')];
-  if (given.size !== 2 || network === undefined || text === undefined || !/^\d{1,12}$/.test(text))
-    throw new UsageError(USAGE);
+  if (!/^\d{1,12}$/.test(text))
+    throw new CommandError(`--from: ${text} is not the height of a block: give a whole number`);
   if (!networks.includes(network))
-    throw new UsageError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
+    throw new CommandError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
   const from = Number(text);
   const status = (await chainStatuses(db)).find((each) => each.network === network);
   if (status && status.halted !== null) return acceptChain(status, { from, apply }, command);
   if (status && status.height !== null && from > status.height)
-    throw new UsageError(`block ${from} of ${network} was not read yet: reading is at block ${status.height}`);
+    throw new CommandError(`block ${from} of ${network} was not read yet: reading is at block ${status.height}`);
   await requestRescan(db, network, { from, apply });
   const effect = apply ? 'what differs is applied' : 'nothing is changed';
   print(

@@ -7,7 +7,7 @@ import { chainProcesses, KIND, transferOf, USDC } from '../../testing/jest-chain
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
 import { readStatusOf } from '../chain-status.ts';
 import { chainTables } from '../reading/chain-tables.ts';
-import { executeChains } from './chains-command.ts';
+import { executeChains } from '../../testing/jest-commands.ts';
 
 let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;

@@ -9,7 +9,7 @@ import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
 import { chainKindOf } from '../chain-kind.ts';
 import { readStatusOf } from '../chain-status.ts';
 import { timesOfBlocks } from '../nodes/agreement.ts';
-import { executeChains } from '../operator/chains-command.ts';
+import { executeChains } from '../../testing/jest-commands.ts';
 import type { ChainStore } from './chain-store.ts';
 import { chainTables } from './chain-tables.ts';
 

@@ -8,7 +8,7 @@ import { deposit, hostedPage } from '../../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../../testing/jest-payments.ts';
 import { simulatedChain } from '../../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../../testing/jest-watched-network.ts';
-import { executeChains } from '../operator/chains-command.ts';
+import { executeChains } from '../../testing/jest-commands.ts';
 import { watchedAddresses } from './watched-addresses.ts';
 
 /** The test waits for several commits of the watcher. */
@@ -130,15 +130,15 @@ test('an address without money retires 90 days after its order ended, until an o
   const print = (line: string) => void lines.push(line);
   const command = { db: payments.pool, assets: [], networks: [], print, warn: print };
   await payments.pool.query(`update payments.payables set ended_at = ended_at - interval '91 days'`);
-  await executeChains(['archive', '--address', ended], command);
+  await executeChains(['archive', ended], command);
   const order = expect.stringMatching(/^order ord_.* path 0\/0, ended at /);
   expect(lines.splice(0)).toEqual([order, expect.stringMatching(/^it has retired/)]);
-  await executeChains(['archive', '--address', ended, '--watch'], command);
+  await executeChains(['archive', ended, '--watch'], command);
   expect(lines.splice(0)).toEqual([order, expect.stringMatching(/rescan the blocks/)]);
   expect(await among(...all)).toEqual([ended, reopened, paid, open]);
-  await executeChains(['archive', '--address', '0xUnknown'], command);
+  await executeChains(['archive', '0xUnknown'], command);
   expect(lines).toEqual(['no order shows 0xUnknown, spelled like this']);
-  await expect(executeChains(['archive', '--address'], command)).rejects.toThrow(/chains archive/);
+  await expect(executeChains(['archive'], command)).rejects.toThrow(/missing required argument 'address'/);
 });
 
 test('a rebuild makes the same rows of ended orders and of reserved indexes', async () => {

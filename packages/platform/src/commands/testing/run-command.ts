@@ -1,0 +1,15 @@
+import { type AdminCommand, adminProgram } from '../admin-commands.ts';
+
+/** Runs one of the commands that `add` adds. Resolves to its exit code and what it printed. Throws what it throws, and
+ *  for a mistake on the command line a CommanderError. */
+export const runCommand = async (
+  add: (program: AdminCommand) => void,
+  args: readonly string[],
+): Promise<{ code: number; output: string }> => {
+  const printed: string[] = [];
+  const program = adminProgram('').configureOutput({ writeOut: (text) => void printed.push(text), writeErr: () => {} });
+  program.print = async (text) => void printed.push(text);
+  add(program);
+  await program.parseAsync(args, { from: 'user' });
+  return { code: program.exitCode, output: printed.join('\n') };
+};
