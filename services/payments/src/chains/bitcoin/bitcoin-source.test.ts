@@ -47,6 +47,8 @@ const open = (options: Partial<NodesOptions> = {}, table = bitcoinAssets()) => {
   opened.push(source);
   return source;
 };
+/** Long enough for an answer on a busy machine. */
+const PATIENT_MS = 2_000;
 const answering = (method: string, answer: ReturnType<NodeProxy['falsify']>) =>
   void (node.falsify = (question) => (question.method === method ? answer : undefined));
 const errorOf = (promise: Promise<unknown>): Promise<ChainNodeError> =>
@@ -125,7 +127,7 @@ test.each<[string, ReturnType<NodeProxy['falsify']>, NodeFault]>([
   ['too much', { result: 'x'.repeat(70_000) }, 'too_large'],
   ['a number in place of a hash', { result: 1.5 }, 'malformed'],
 ])('reports %s as a fault of the node', async (_, answer, fault) => {
-  const source = open({ timeoutMs: 200, maxBytes: 65_536 });
+  const source = open({ maxBytes: 65_536, ...(answer === 'silence' && { timeoutMs: PATIENT_MS }) });
   await source.verify();
   answering('getbestblockhash', answer);
   expect(await errorOf(source.tip())).toMatchObject({ name: 'ChainNodeError', fault });
@@ -165,7 +167,7 @@ test('asks the next node where one fails, and the failed one again after a pause
     method === 'getblock' ? block.raw : REGTEST_ID.slice(7).padEnd(64, '0'),
   );
   flaky.falsify = () => (answers ? undefined : 'silence');
-  const source = open({ urls: [flaky.url, node.url], timeoutMs: 100, nowMs: () => nowMs });
+  const source = open({ urls: [flaky.url, node.url], timeoutMs: PATIENT_MS, nowMs: () => nowMs });
   expect((await source.block(ref, watched)).transfers).toHaveLength(3);
   answers = true;
   const askedBefore = flaky.asked.length;
