@@ -35,6 +35,8 @@ export interface Desk {
   /** Waits until the API shows it so, and until Kafka and the webhook told the same. Resolves to the webhook events of
    *  the order and its payments. */
   readonly hears: (orderId: string, expected: Expected) => Promise<{ order: Order; events: WebhookEventType[] }>;
+  /** Advances the clock of an order beyond its deadline. */
+  readonly passDeadline: (orderId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -92,6 +94,11 @@ export const openDesk = async (
       seen(...given)
         .then(heard)
         .catch(explain),
+    passDeadline: async (orderId) => {
+      const path = `/debug/orders/${orderId}/advance-time`;
+      const { status, body } = await shop.api.send('POST', path, { body: { minutes: 61 } });
+      if (status >= 300) throw new Error(`the clock was not advanced: ${status} ${JSON.stringify(body)}`);
+    },
     close: async () => {
       await Promise.all([shop.api.close(), kafka.close(), receiver.close()]);
     },

@@ -1,8 +1,9 @@
 import { deployForwarder, evmAssetOf, type Forwarder, mineBlocks, pay, TEST_TOKENS } from '@cpg/local-chain';
+import { testDeposits } from './deposits.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 
-const SLOW = 120_000;
+const SLOW = 240_000;
 const UNIT = 1_000_000n;
 const [USDT, USDC] = TEST_TOKENS;
 const ETHER_ORDER = { payment_currency: 'ETH' } as const;
@@ -20,82 +21,21 @@ onEvm('deposits on an EVM chain', () => {
   const payUnits = (deposit: Deposit, units: bigint) =>
     pay(evm.call, evmAssetOf(deposit.asset), deposit.address, units);
   /** Gives the deposit the second confirmation that it needs. */
-  const confirm = () => mineBlocks(evm.call);
+  const confirm = async () => {
+    await mineBlocks(evm.call);
+    return (await evm.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false)).hash;
+  };
 
-  test('an exact payment is received, and applied once it is confirmed', async () => {
-    const { order, deposit } = await evm.desk.order();
-    const { transactionHash, blockHash, blockNumber } = await payUnits(deposit, 10n * UNIT);
-    const block = { height: Number(blockNumber), hash: blockHash };
-    await evm.desk.sees(order.id, {
-      status: 'awaiting_payment',
-      payments: [{ status: 'received', tx_hash: transactionHash, block }],
-    });
-    await confirm();
-    const { events } = await evm.desk.hears(order.id, {
-      status: 'paid',
-      payments: [{ status: 'applied', paid_amount: '10.000000', tx_hash: transactionHash, block }],
-    });
-    expect(events).toEqual(expect.arrayContaining(['order:created', 'payment:applied', 'order:paid']));
-  });
-
-  test('an underpayment leaves the order partially paid, and a second part pays it', async () => {
-    const { order, deposit } = await evm.desk.order();
-    await payUnits(deposit, 4n * UNIT);
-    await confirm();
-    await evm.desk.hears(order.id, {
-      status: 'partially_paid',
-      payments: [{ status: 'applied', paid_amount: '4.000000' }],
-    });
-    await payUnits(deposit, 6n * UNIT);
-    await confirm();
-    await evm.desk.hears(order.id, {
-      status: 'paid',
-      payments: [
-        { status: 'applied', paid_amount: '4.000000' },
-        { status: 'applied', paid_amount: '6.000000' },
-      ],
-    });
-  });
-
-  test('an overpayment pays the order, and the surplus is not applied', async () => {
-    const { order, deposit } = await evm.desk.order();
-    await payUnits(deposit, 12n * UNIT);
-    await confirm();
-    const payment = { status: 'applied', applied_amount: '10.000000', unapplied_amount: '2.000000' } as const;
-    await evm.desk.hears(order.id, { status: 'paid', payments: [payment] });
-  });
-
-  test('an address that is paid again has an orphan', async () => {
-    const { order, deposit } = await evm.desk.order();
-    await payUnits(deposit, 10n * UNIT);
-    await confirm();
-    await evm.desk.sees(order.id, { status: 'paid', payments: [{ status: 'applied' }] });
-    await payUnits(deposit, 10n * UNIT);
-    await confirm();
-    await evm.desk.hears(order.id, {
-      status: 'paid',
-      payments: [{ status: 'applied' }, { status: 'orphan', orphan_reason: 'already_paid' }],
-    });
-  });
-
-  test('a payment of a canceled order is an orphan', async () => {
-    const { order, deposit } = await evm.desk.order();
-    await evm.desk.shop.api.cancel(order.id);
-    await payUnits(deposit, 10n * UNIT);
-    await confirm();
-    await evm.desk.hears(order.id, { status: 'canceled', payments: [{ status: 'orphan', orphan_reason: 'canceled' }] });
-  });
-
-  test('a payment of an expired order is an orphan', async () => {
-    const { order, deposit } = await evm.desk.order();
-    const path = `/debug/orders/${order.id}/advance-time`;
-    expect((await evm.desk.shop.api.send('POST', path, { body: { minutes: 61 } })).body.status).toBe('expired');
-    // Blocks have whole seconds: this one is to be later than the advance.
-    await evm.call('evm_increaseTime', 1);
-    await payUnits(deposit, 10n * UNIT);
-    await confirm();
-    await evm.desk.hears(order.id, { status: 'expired', payments: [{ status: 'orphan', orphan_reason: 'late' }] });
-  });
+  testDeposits(() => ({
+    desk: evm.desk,
+    order: evm.desk.order,
+    pay: async (...given) => {
+      const { transactionHash: txHash, blockNumber, blockHash } = await payUnits(...given);
+      return { txHash, block: { height: Number(blockNumber), hash: blockHash } };
+    },
+    confirm,
+    passASecond: () => evm.call('evm_increaseTime', 1),
+  }));
 
   test('another token at the address of an order is an orphan', async () => {
     const { order, deposit } = await evm.desk.order();
