@@ -1,3 +1,4 @@
+import { fromBase64, fromHex } from './bytes.ts';
 import { WebhookVerificationError } from './error.ts';
 
 /** The headers of a request, as Node.js or as `fetch` represents them. Names are case-insensitive. */
@@ -9,7 +10,7 @@ export interface SignatureHeaders {
   /** When the attempt was made, Unix seconds, as it was signed. */
   readonly sentAt: string;
   /** One MAC per secret in use. */
-  readonly macs: readonly Buffer[];
+  readonly macs: readonly Uint8Array[];
 }
 
 /** Reads `x-signature` and `x-idempotency-key`, or the headers of Standard Webhooks if there is no `x-signature`. Both
@@ -24,10 +25,13 @@ export const signatureIn = (headers: DeliveryHeaders): SignatureHeaders => {
   const macs = requiredHeader(headers, 'webhook-signature')
     .split(' ')
     .filter((part) => part.startsWith('v1,'))
-    .map((part) => Buffer.from(part.slice(3), 'base64'));
+    .map((part) => fromBase64(part.slice(3)) ?? NO_BYTES);
   if (macs.length === 0) throw malformed('webhook-signature');
   return { eventId: eventIdIn(headers, 'webhook-id'), sentAt, macs };
 };
+
+// It equals no MAC.
+const NO_BYTES = new Uint8Array();
 
 const SECONDS = /^\d{1,12}$/;
 
@@ -35,7 +39,7 @@ const SECONDS = /^\d{1,12}$/;
 const parseSignature = (text: string): Omit<SignatureHeaders, 'eventId'> => {
   const parts = text.split(',').map((part) => part.trim().split('=', 2) as [string, string?]);
   const sentAt = parts.find(([name]) => name === 't')?.[1] ?? '';
-  const macs = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
+  const macs = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => fromHex(hex) ?? NO_BYTES);
   if (!SECONDS.test(sentAt) || macs.length === 0) throw malformed('x-signature');
   return { sentAt, macs };
 };

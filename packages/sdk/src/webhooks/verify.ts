@@ -1,4 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { fromBase64, isEqual } from './bytes.ts';
 import { WebhookVerificationError } from './error.ts';
 import type { WebhookEvent } from './events.ts';
 import { type DeliveryHeaders, signatureIn, type SignatureHeaders } from './headers.ts';
@@ -43,22 +45,32 @@ export const verify = (
 const PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 16;
 
-const keysOf = (secret: string | readonly string[]): Buffer[] => {
-  const keys = [secret].flat().map((one) => {
+const keysOf = (secret: string | readonly string[]): Uint8Array[] => {
+  const keys = [secret].flat().flatMap((one) => {
     const text = String(one);
-    return Buffer.from(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '', 'base64');
+    const key = text.startsWith(PREFIX) ? fromBase64(text.slice(PREFIX.length)) : null;
+    return key !== null && key.length >= MIN_KEY_BYTES ? [key] : [];
   });
-  if (keys.length === 0 || keys.some((key) => key.length < MIN_KEY_BYTES))
+  if (keys.length === 0 || keys.length < [secret].flat().length)
     throw new TypeError('the secret must be whsec_ and base64: check that it is set');
   return keys;
 };
 
 /** Compares every signature with every key. Each comparison takes constant time, and none is skipped. */
-const isSigned = (body: string | Uint8Array, { eventId, sentAt, macs }: SignatureHeaders, keys: readonly Buffer[]) => {
+const isSigned = (
+  body: string | Uint8Array,
+  { eventId, sentAt, macs }: SignatureHeaders,
+  keys: readonly Uint8Array[],
+): boolean => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
   let matches = false;
   for (const key of keys) {
-    const expected = createHmac('sha256', key).update(`${eventId}.${sentAt}.`).update(body).digest();
-    for (const mac of macs) if (mac.length === expected.length && timingSafeEqual(mac, expected)) matches = true;
+    const expected = hmac
+      .create(sha256, key)
+      .update(bytesOf(`${eventId}.${sentAt}.`))
+      .update(typeof body === 'string' ? bytesOf(body) : body)
+      .digest();
+    for (const mac of macs) if (isEqual(mac, expected)) matches = true;
   }
   return matches;
 };

@@ -1,0 +1,54 @@
+import type { ErrorCode } from '../generated/methods.ts';
+
+export interface FaultDetail {
+  /** The field or parameter, like `items.0.unit_price`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The gateway refused the request. `code` is stable: decide by it. `message` is for people and can change. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** What went wrong: docs/errors.md says for each code what to do. `unreadable_answer` if the answer is not from the
+   *  gateway, for example of a proxy. A newer gateway may send codes that this type does not name. */
+  readonly code: ErrorCode | 'unreadable_answer' | (string & {});
+  /** The HTTP status. */
+  readonly status: number;
+  /** The id of the request, for questions to the operator. */
+  readonly request_id: string | undefined;
+  /** With status 400: one entry for each invalid field, 20 at most. */
+  readonly details: readonly FaultDetail[];
+  /** The whole error body, with fields that this version does not know. */
+  readonly body: unknown;
+  readonly headers: Headers;
+
+  constructor(response: Response, body: unknown) {
+    const fields: Partial<Record<string, unknown>> = typeof body === 'object' && body !== null ? { ...body } : {};
+    const isOwn = typeof fields.code === 'string' && typeof fields.message === 'string';
+    super(isOwn ? String(fields.message) : `HTTP ${response.status}, not an answer of the gateway: ${excerptOf(body)}`);
+    this.code = isOwn ? String(fields.code) : 'unreadable_answer';
+    this.status = response.status;
+    this.request_id =
+      typeof fields.request_id === 'string' ? fields.request_id : (response.headers.get('x-request-id') ?? undefined);
+    this.details = Array.isArray(fields.details) ? (fields.details as FaultDetail[]) : [];
+    this.body = body;
+    this.headers = response.headers;
+  }
+}
+
+/** No answer arrived: the connection failed or the time limit passed. The request may have taken effect: send it again
+ *  with the same `idempotency_key`, which is on this error if the request had one. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly reason: 'network' | 'timeout';
+  readonly idempotency_key: string | undefined;
+
+  constructor(reason: 'network' | 'timeout', message: string, options: { cause: unknown; key: string | undefined }) {
+    super(message, { cause: options.cause });
+    this.reason = reason;
+    this.idempotency_key = options.key;
+  }
+}
+
+const excerptOf = (body: unknown): string =>
+  (typeof body === 'string' ? body : (JSON.stringify(body) ?? '')).slice(0, 200);

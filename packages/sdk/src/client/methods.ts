@@ -1,0 +1,35 @@
+/** Options of one request; each replaces that of the client. */
+export interface RequestOptions {
+  /** The Idempotency-Key of a POST, 1 to 255 visible characters. By default the client makes one for each call and keeps
+   *  it over its retries. Give your own to repeat a call later, for example after a crash of your process. */
+  readonly idempotencyKey?: string;
+  /** Milliseconds for one attempt, its answer included. */
+  readonly timeoutMs?: number;
+  /** How often a request may be sent again. 0 for never. */
+  readonly maxRetries?: number;
+  /** Ends the call, its waits included, with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A page of a list. */
+export interface Page<Item> {
+  readonly items: Item[];
+  readonly next_cursor?: string;
+}
+
+/** A list. `await` it for one page, or read every item with `for await`, which asks for pages as they are needed. */
+export interface List<Item, P extends Page<Item> = Page<Item>> extends PromiseLike<P>, AsyncIterable<Item> {
+  /** Every page from here on. A `next_cursor` that you store lets you go on exactly after its page. */
+  readonly pages: () => AsyncIterable<P>;
+  /** The cursor of the page whose items `for await` returns now; undefined on the first page. After an interruption,
+   *  list again with this `cursor` and the same filters: the items of that page come again, none is left out. */
+  readonly cursor: string | undefined;
+}
+
+/** A response with its data, for headers such as `ratelimit-remaining` and `idempotency-replayed`. */
+export interface RawResponse<T> {
+  readonly data: T;
+  readonly response: Response;
+}

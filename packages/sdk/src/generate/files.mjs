@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { apiTypes, clientMethods } from './api.mjs';
+import { eventModule } from './events.mjs';
+
+const ROOT = new URL('../../../../', import.meta.url);
+
+const read = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
+
+/**
+ * The files of `src/generated`, from the API's document and the published schemas of Kafka messages.
+ * @type {() => Promise<Record<string, string>>}
+ */
+export const generatedFiles = async () => {
+  const api = read('services/gateway/openapi.json');
+  const schemas = readdirSync(new URL('docs/events/', ROOT)).filter((file) => /\.v\d+\.json$/.test(file));
+  return {
+    'api.ts': await apiTypes(api),
+    'methods.ts': clientMethods(api),
+    'events.ts': await eventModule(Object.fromEntries(schemas.map((file) => [file, read(`docs/events/${file}`)]))),
+  };
+};
