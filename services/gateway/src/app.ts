@@ -45,6 +45,7 @@ import { compressResponses } from './door/responses/compression.ts';
 import { addLocations, addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
 import { closeUnreadConnections } from './door/responses/unread-responses.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
+import { type SdkPackage, serveSdkPackage } from './openapi/sdk-package.ts';
 
 export interface AppOptions {
   readonly environment: 'sandbox' | 'production';
@@ -77,6 +78,8 @@ export interface AppOptions {
   readonly endsBy: () => Date;
   /** The test wallet of a sandbox. */
   readonly wallet?: TestWallet | undefined;
+  /** The client for merchants. A sandbox serves it. */
+  readonly sdk?: SdkPackage | undefined;
   readonly log: Logger;
   readonly trustProxy: boolean | number | string[];
   /** A request that takes longer gets 503. */
@@ -115,6 +118,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await compressResponses(app);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);
+  if (environment === 'sandbox' && options.sdk) serveSdkPackage(app, options.sdk);
   if (metrics) metricsRoute(app, metrics);
 
   await app.register(receiveProviderPayments, options);

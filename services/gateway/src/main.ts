@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { scalesOf } from '@cpg/contracts';
 import {
   createAddressMatcher,
@@ -35,6 +36,7 @@ import { createKeyVerifier } from './door/keys/hash.ts';
 import { createLastUsedTracker } from './door/keys/last-used.ts';
 import { createRateLimits } from './door/limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
+import { readSdkPackage } from './openapi/sdk-package.ts';
 import { openPools, type Pools } from './pools.ts';
 
 await runService(async () => {
@@ -86,6 +88,7 @@ await runService(async () => {
     now,
     endsBy: clock.endsBy,
     wallet: config.TEST_WALLET_URL === undefined ? undefined : nodeWallet(config.TEST_WALLET_URL),
+    ...(config.ENVIRONMENT === 'sandbox' && { sdk: readSdkPackage(fileURLToPath(new URL('./sdk', import.meta.url))) }),
     log,
     trustProxy: config.TRUST_PROXY,
     payPage: payPageOf(config),

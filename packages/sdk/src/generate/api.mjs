@@ -72,7 +72,7 @@ export const clientMethods = (document) => {
 };
 
 /** @type {(document: OpenApi) => { path: string, method: string, operation: Operation }[]} */
-export const operationsOf = ({ paths }) =>
+const operationsOf = ({ paths }) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

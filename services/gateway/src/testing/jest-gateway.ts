@@ -29,6 +29,7 @@ import { verifySecret } from '../door/keys/hash.ts';
 import { createLastUsedTracker } from '../door/keys/last-used.ts';
 import { createRateLimits } from '../door/limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
+import type { SdkPackage } from '../openapi/sdk-package.ts';
 import { openPools } from '../pools.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
 import { ordersResponse, paymentsResponse } from './jest-resources.ts';
@@ -65,6 +66,8 @@ export interface TestGatewayOptions {
   readonly endsBy?: () => Date;
   readonly answerWithinMs?: number;
   readonly wallet?: TestWallet;
+  /** None by default. */
+  readonly sdk?: SdkPackage;
   readonly loadLimits?: LoadLimits;
   readonly statementTimeoutMs?: number;
   /** The bundle of the payment page. Empty by default. */
@@ -122,6 +125,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     trustProxy: ['127.0.0.1'],
     payPage: { script: options.pageScript ?? Buffer.from(''), streams: { max: 10, maxPerAddress: 5 } },
     wallet: options.wallet,
+    sdk: options.sdk,
     loadLimits: options.loadLimits,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });

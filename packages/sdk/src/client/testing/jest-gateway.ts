@@ -1,7 +1,7 @@
 import { type Client, clientOf } from '../client.ts';
 import type { ClientOptions } from '../send.ts';
 
-export const BASE_URL = 'https://pay.example.com';
+const BASE_URL = 'https://pay.example.com';
 
 /** What a gateway in place of the network answers: a response, or a failure of the connection. */
 export type Answer = Response | Error | ((request: Request) => Promise<Response>);
