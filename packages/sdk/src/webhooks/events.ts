@@ -21,6 +21,7 @@ export type PaymentEvent = EventBase & Readonly<Schemas['PaymentWebhookPayload']
 
 export type Order = Schemas['Order'];
 export type Payment = Schemas['Payment'];
+export type Refund = Schemas['Refund'];
 export type Item = Schemas['Item'];
 export type Line = Schemas['Modifier'];
 export type Capabilities = Schemas['Capabilities'];
