@@ -8,8 +8,16 @@ import Fastify, {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import type { AnyApp } from './any-app.ts';
 import { drainConnectionsOnClose } from './drain.ts';
-import { answerClientError, BODY_LIMIT_BYTES, errorBody, followResponses, sendError } from './http-errors.ts';
+import {
+  answerClientError,
+  answerUncommonRequests,
+  BODY_LIMIT_BYTES,
+  errorBody,
+  followResponses,
+  sendError,
+} from './http-errors.ts';
 import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log/logger.ts';
 import { keepDeadlines, limitBodyTime, limitResponseTime } from './time-limits.ts';
@@ -52,7 +60,12 @@ export const createApp = ({
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
+      // Node.js would refuse it without a body: `refuseMissingHost` does.
+      requireHostHeader: false,
+    },
     clientErrorHandler: answerClientError,
     genReqId: newRequestId,
     // A request that arrives while the app closes is answered normally, with `connection: close`.
@@ -63,6 +76,8 @@ export const createApp = ({
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
   followResponses(app.server);
+  answerUncommonRequests(app.server);
+  refuseMissingHost(app);
   limitBodyTime(app);
   limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
   keepDeadlines(app, responseTimeoutMs);
@@ -83,6 +98,15 @@ export const createApp = ({
     throw new AppError('not_found', `there is no endpoint ${request.method} ${request.url.split('?')[0]}`);
   });
   return app;
+};
+
+/** HTTP/1.1 requires the header `host`. Node.js reads the first 2000 headers. */
+const refuseMissingHost = (app: AnyApp): void => {
+  app.addHook('onRequest', async ({ id, headers, raw }, reply) => {
+    if (headers.host !== undefined || raw.httpVersion === '1.0') return;
+    reply.header('x-request-id', id).header('connection', 'close');
+    throw invalidRequest([{ path: 'host', message: 'is required: send the header `host` among the first 2000' }]);
+  });
 };
 
 const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages']): string => {

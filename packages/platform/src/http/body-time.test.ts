@@ -102,3 +102,34 @@ test('headers that are too large are 431, and text that is not HTTP is 400', asy
   });
   expect(bodyOf(await send(['hello\r\n\r\n']))).toMatchObject({ statusCode: 400, code: 'invalid_request' });
 });
+
+const headOf = (method: string, ...headers: string[]) =>
+  `${[`${method} /echo HTTP/1.1`, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`;
+
+test.each([
+  ['no host', headOf('GET'), 400, 'invalid_request'],
+  [
+    'a host behind 2000 headers',
+    headOf('GET', ...Array<string>(2_001).fill('a: 1'), 'host: x'),
+    400,
+    'invalid_request',
+  ],
+  ['an unknown expectation', headOf('GET', 'host: x', 'expect: magic'), 404, 'not_found'],
+  ['an unknown method', headOf('BREW', 'host: x'), 400, 'invalid_request'],
+  ['CONNECT', headOf('CONNECT', 'host: x'), 405, 'method_not_allowed'],
+  ['another version of HTTP', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_request'],
+  ['a space in the path', 'GET /e cho HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
+  ['two lengths', headOf('POST', 'host: x', 'content-length: 1', 'content-length: 2'), 400, 'invalid_request'],
+  ['a header that is too large', headOf('GET', 'host: x', `x: ${'x'.repeat(17_000)}`), 431, 'headers_too_large'],
+  [
+    'a path that is too long',
+    headOf('GET', 'host: x').replace('/echo', `/${'x'.repeat(17_000)}`),
+    431,
+    'headers_too_large',
+  ],
+])('a request with %s is answered with a code and a request id', async (_, request, status, code) => {
+  const response = await send([request]);
+  expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
+  const [message, requestId] = [/./, /^req_/].map((text) => expect.stringMatching(text) as string);
+  expect(bodyOf(response)).toMatchObject({ statusCode: status, code, message, request_id: requestId });
+});

@@ -86,6 +86,15 @@ const openResponses = new WeakMap<Socket, Set<ServerResponse>>();
 /** Those whose connection closes after them. */
 const closing = new WeakSet<ServerResponse>();
 
+/** Answers what Node.js would refuse without a body: an expectation other than `100-continue`, which may be ignored, and
+ *  the method CONNECT. */
+export const answerUncommonRequests = (server: Server): void => {
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  server.on('connect', (_request, socket) =>
+    refuse(socket as Socket, new AppError('method_not_allowed', 'this is no proxy')),
+  );
+};
+
 /** Lets `answerClientError` know which responses have not ended. */
 export const followResponses = (server: Server): void => {
   server.on('request', ({ socket }, response) => {
@@ -97,7 +106,7 @@ export const followResponses = (server: Server): void => {
 
 /** Answers a request that Node.js refuses before Fastify has it, and closes its connection. While an earlier request of
  *  the connection runs, its client would take the refusal for that answer: the connection closes after the answer. */
-export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+export const answerClientError = (error: ClientError, socket: Socket): void => {
   const open = [...(openResponses.get(socket) ?? [])];
   const running = open.findLast(({ req, headersSent }) => req.complete || headersSent);
   if (running && socket.writable) {
@@ -108,18 +117,30 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket):
   }
   // A client opens a connection ahead of time: it must not take a refusal for the answer to its first request.
   if (socket.writable && socket.bytesRead > 0 && error.code !== 'ECONNRESET') {
-    const refusal = CLIENT_ERRORS[error.code ?? '']?.() ?? new AppError('invalid_request', 'this is not HTTP/1.1');
-    const requestId = newRequestId();
-    const body = JSON.stringify(errorBody(refusal, requestId));
-    const head = [
-      `HTTP/1.1 ${refusal.statusCode} ${STATUS_CODES[refusal.statusCode]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${requestId}`,
-      'connection: close',
-    ];
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    refuse(socket, CLIENT_ERRORS[error.code ?? '']?.() ?? notHttp(error));
+    return;
   }
+  socket.destroySoon();
+};
+
+/** `reason` is what the parser of Node.js refused. */
+type ClientError = NodeJS.ErrnoException & { readonly reason?: string };
+
+const notHttp = ({ reason }: ClientError): AppError =>
+  new AppError('invalid_request', `the request is not valid HTTP/1.1${reason ? `: ${reason}` : ''}`);
+
+/** Answers a connection that has no request for Fastify, and closes it. */
+const refuse = (socket: Socket, refusal: AppError): void => {
+  const requestId = newRequestId();
+  const body = JSON.stringify(errorBody(refusal, requestId));
+  const head = [
+    `HTTP/1.1 ${refusal.statusCode} ${STATUS_CODES[refusal.statusCode]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   socket.destroySoon();
 };
 
