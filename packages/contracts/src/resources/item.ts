@@ -5,13 +5,15 @@ import { requestText } from './text.ts';
 
 const QUANTITY_MAX = 1_000_000;
 const QUANTITY_DECIMALS = 6;
+const SMALLEST_QUANTITY = 0.000001;
 
 const SHORTEST_DECIMAL = new RegExp(`^\\d+(\\.\\d{1,${QUANTITY_DECIMALS}})?$`);
 
 /** A quantity in a request. Its shortest decimal form is used in exact arithmetic. */
 export const Quantity = z
   .number()
-  .positive()
+  // Not `positive`: generators of several languages cannot read an exclusive bound of JSON Schema.
+  .min(SMALLEST_QUANTITY, { error: 'must be more than 0' })
   .max(QUANTITY_MAX)
   .refine((value) => SHORTEST_DECIMAL.test(String(value)), {
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,

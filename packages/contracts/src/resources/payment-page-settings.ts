@@ -37,7 +37,10 @@ export const MAX_LOGO_BYTES = 1024 * 1024;
 
 // Spaces and invisible characters may come before the first visible one. Controls, like a line feed, may come nowhere.
 // [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C}, invisible, without the controls \p{Cc}.
-const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}]\P{Cc}*$/u, {
+const VISIBLE_LINE = /^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}]\P{Cc}*$/u;
+
+// A check, not a pattern: few languages know these classes of characters.
+const DisplayName = requestText(1, 60).refine((text) => VISIBLE_LINE.test(text), {
   error: 'must be one line of visible text',
 });
 

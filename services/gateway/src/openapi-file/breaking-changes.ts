@@ -1,7 +1,7 @@
 /** The part of JSON Schema that zod generates. */
 interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   enum?: unknown[];
   pattern?: string;
   properties?: Record<string, Schema>;
@@ -29,7 +29,7 @@ export interface OpenApi {
 }
 
 // NUL was always refused, also where the document did not say so.
-const NO_NUL = '^[^\\u0000]*$';
+const NO_NUL = '^[^\\x00]*$';
 
 const UPPER_BOUNDS = ['maximum', 'maxLength', 'maxItems'];
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
@@ -40,7 +40,7 @@ export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
   const compare = (old: Schema, now: Schema, isRequest: boolean, where: string): string[] => {
     const [a, b] = [resolved(before, old), resolved(after, now)];
     if (!isRequest && isNarrowed(a, b)) return narrowingChanges(a, b, where);
-    if (a.type !== b.type) return [`${where} has another type`];
+    if (String(a.type) !== String(b.type)) return [`${where} has another type`];
     return [
       ...(isRequest ? restrictions(a, b, where) : []),
       ...requiredChanges(a, b, isRequest, where),

@@ -155,10 +155,20 @@ test('every operation, parameter, header and field has a description', () => {
   expect(missing).toEqual([]);
 });
 
-test('the parameters of lists have their defaults', () => {
-  const parameters = document.paths['/v1/orders'].get.parameters as { name: string; schema: object }[];
-  const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
-  expect(schemas).toMatchObject({ page: { default: 1 }, limit: { default: 10 }, sort: { default: 'desc' } });
+test('the parameters of lists describe their defaults', () => {
+  const parameters = document.paths['/v1/orders'].get.parameters as { name: string; description: string }[];
+  const texts = Object.fromEntries(parameters.map(({ name, description }) => [name, description]));
+  expect(texts).toMatchObject({
+    page: expect.stringContaining('By default 1.'),
+    limit: expect.stringContaining('By default 10.'),
+    sort: expect.stringContaining('By default `desc`.'),
+  });
+});
+
+test('the operations of the tag Sandbox are those under /debug', () => {
+  const ofSandbox = operations().filter(([, { tags }]) => tags.includes('Sandbox'));
+  expect(ofSandbox.length).toBeGreaterThan(4);
+  expect(ofSandbox).toEqual(operations().filter(([name]) => name.includes(' /debug/')));
 });
 
 test('every error response has an example of each of its codes', () => {
@@ -202,6 +212,24 @@ test('each enum with a choice is a named schema', () => {
     [],
   );
 });
+
+test.each<[string, (node: Record<string, unknown>) => boolean]>([
+  // In Java the text of a boolean constant does not compile.
+  ['a constant', ({ const: only }) => only !== undefined],
+  // OpenAPI 3.0 has a boolean in its place.
+  ['an exclusive bound', (node) => 'exclusiveMinimum' in node || 'exclusiveMaximum' in node],
+  // A type that no language has.
+  ['a negation, or a sum of schemas', (node) => 'not' in node || 'allOf' in node],
+  ['null as an alternative', ({ anyOf = [], oneOf = [] }) => JSON.stringify([anyOf, oneOf]).includes('"null"')],
+  // Clients always send it: a page beside a cursor is refused.
+  ['a default', (node) => 'default' in node && !('2XX' in node)],
+  [
+    'an optional body',
+    (node) => 'requestBody' in node && (node.requestBody as { required?: boolean }).required !== true,
+  ],
+  // Java, Python, Go and PHP each lack one of these.
+  ['an expression that is not portable', ({ pattern }) => /\\[pPu]|\(\?[=!<]/.test(String(pattern ?? ''))],
+])('the document does not have %s, which breaks generated clients', (_, fault) => expect(faultsFor(fault)).toEqual([]));
 
 test('each enum that may grow says so, and lists its values as an open list', () => {
   const schemas = Object.entries<{ enum?: string[]; description: string }>(document.components.schemas);

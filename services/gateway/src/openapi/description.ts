@@ -16,9 +16,11 @@ const ABOUT = `Accept payments in crypto assets and stablecoins.
 
 **Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
 
+**Protocol errors.** A request that is not valid HTTP/1.1 returns 400, and one with more than 16 KiB of headers returns 431, with the same body as all errors. The connection is then closed.
+
 **Rate limits** apply per API key, by a token bucket. The \`RateLimit-*\` headers contain the current state. After 429 or 503, wait for the number of seconds in \`Retry-After\`.
 
-**Versions.** \`/v1\` only gets additions: ignore fields that you do not know. A breaking change gets a new version. The \`Deprecation\` and \`Sunset\` headers announce the end of an old version 12 months in advance.`;
+**Versions.** \`/v1\` only gets additions: ignore fields that you do not know. Enums marked with \`x-extensible-enum\` are open: they can get new values, so handle a value that you do not know. The same holds for the types of \`HistoryEntry\`, and for new rails in \`DepositInstruction\`. A breaking change gets a new version. The \`Deprecation\` and \`Sunset\` headers announce the end of an old version 12 months in advance.`;
 
 const seconds = { schema: { type: 'integer', minimum: 0 } } as const;
 
@@ -30,6 +32,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
     version: API_VERSION,
     description: ABOUT,
     contact: { name: 'The operator of this gateway' },
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/', description: 'This environment' }],
   tags: [

@@ -39,6 +39,8 @@ const FAULTS: Record<string, FaultDetail> = {
   reportProviderPayment: { path: 'amount', message: 'is required' },
   failPayment: { path: 'reason', message: 'must not be empty' },
   advanceTime: { path: 'minutes', message: 'must be at most 43200' },
+  health: { path: 'verbose', message: 'must be given only once' },
+  ready: { path: 'verbose', message: 'must be given only once' },
   testWebhook: { path: 'webhook_id', message: 'is required' },
 };
 const LIST_FAULT: FaultDetail = { path: 'limit', message: 'must be a whole number from 1 to 100' };
@@ -73,8 +75,21 @@ export interface ErrorContext {
 }
 
 /** The error responses of an operation by status, each with an example for every code. */
-export const errorResponses = (context: ErrorContext): Record<string, object> => {
-  const codes = codesOf(context);
+export const errorResponses = (context: ErrorContext): Record<string, object> => responsesOf(codesOf(context), context);
+
+/** The error responses of a health check, which needs no key and has no limit. */
+export const healthErrors = (operationId: string): Record<string, object> =>
+  responsesOf(['invalid_request'], {
+    operationId,
+    scope: undefined,
+    versioned: false,
+    namesResource: false,
+    changes: false,
+    hasBody: false,
+    repeatable: false,
+  });
+
+const responsesOf = (codes: ErrorCode[], context: ErrorContext): Record<string, object> => {
   const statuses = [...new Set(codes.map((code) => ERROR_CODES[code]))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => [

@@ -6,7 +6,7 @@ import { encodeBody, type EncodedBody, sendEncodedBody } from '../door/responses
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { serveDocsPages } from './pages.ts';
-import { errorResponses } from './error-responses.ts';
+import { errorResponses, healthErrors } from './error-responses.ts';
 
 /** Serves the OpenAPI document at `/openapi.json` and its pages under `/docs`. Register it before the routes: it
  *  documents only those that are registered later. */
@@ -111,8 +111,9 @@ const headers = (...names: string[]) =>
 
 /** Adds the parts that operations have in common: security, error responses, headers and the idempotency key. */
 const completeOperation = (path: string, method: string, operation: Operation): Operation => {
-  if (path.startsWith('/health')) return { ...operation, security: [], responses: HEALTH_RESPONSES[path] ?? {} };
   const { operationId = '' } = operation;
+  if (path.startsWith('/health'))
+    return { ...operation, security: [], responses: { ...HEALTH_RESPONSES[path], ...healthErrors(operationId) } };
   const isProviders = path.startsWith('/v1/providers/');
   const versioned = path.startsWith('/v1/') && !isProviders;
   const repeatable = versioned && method === 'post';
@@ -186,30 +187,46 @@ const mergeInputSchemas = <T extends Document>(document: T): T => {
   return withSchemas(document, Object.fromEntries(named) as Schemas);
 };
 
-const ANY_JSON = { description: 'Any JSON value. Text in a request must not contain NUL.', pattern: '^[^\\u0000]*$' };
+// `\x00`, because the expressions of several languages do not know `\u0000`.
+const portable = (pattern: unknown): string => String(pattern).replaceAll('\\u0000', '\\x00');
+
+const ANY_JSON = { description: 'Any JSON value. Text in a request must not contain NUL.', pattern: '^[^\\x00]*$' };
+
+const isNull = (schema: unknown): boolean => (schema as { type?: unknown }).type === 'null';
+
+/** The one alternative beside null, as a type of two names; undefined for other alternatives. */
+const nullable = (alternatives: unknown): object | undefined => {
+  if (!Array.isArray(alternatives) || alternatives.length !== 2 || !isNull(alternatives[1])) return undefined;
+  const { type, ...rest } = alternatives[0] as Record<string, unknown>;
+  return typeof type === 'string' ? { ...rest, type: [type, 'null'] } : undefined;
+};
+
+/** The fields that a value may have. A field that may not be there has a schema only for its message. */
+const allowed = (properties: object): object =>
+  Object.fromEntries(Object.entries(properties).filter(([, schema]) => !('not' in (schema as object))));
 
 const simplifyNode = (node: Record<string, unknown>): unknown => {
   const reference = node.$ref ?? node[HIDDEN_REF];
   if (typeof reference === 'string') {
     // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
     if (reference.includes('__shared')) return ANY_JSON;
-    // The place inherits these from the named schema.
-    const { example: _, 'x-extensible-enum': __, [HIDDEN_REF]: ___, ...rest } = node;
+    // The place inherits these from the named schema. Clients always send a default: the description has it.
+    const { example: _, 'x-extensible-enum': __, [HIDDEN_REF]: ___, default: ____, ...rest } = node;
     return { ...rest, $ref: reference.startsWith(COMPONENT) ? reference.replace(/Input$/, '') : reference };
   }
-  // zod leaves out the default of a value that it converts.
-  const { minimum, maximum, pattern, example, 'x-default': convertedDefault, const: only, ...rest } = node;
+  const { minimum, maximum, pattern, example, const: only, anyOf, properties, ...rest } = node;
   return {
     ...rest,
+    ...(anyOf !== undefined && (nullable(anyOf) ?? { anyOf })),
+    ...(properties !== undefined && { properties: allowed(properties as object) }),
     // Generators make text of every constant: a boolean then has no other value, which its description says.
     ...(typeof only === 'string' && { enum: [only] }),
     // Parameters and contents have a schema and show their example; examples of fields are part of those of objects.
     ...(example !== undefined && 'schema' in node && { example }),
-    ...(convertedDefault !== undefined && { default: convertedDefault }),
     ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
     ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
     // The format `date-time` already implies the pattern.
-    ...(pattern !== undefined && node.format !== 'date-time' && { pattern }),
+    ...(pattern !== undefined && node.format !== 'date-time' && { pattern: portable(pattern) }),
   };
 };
 

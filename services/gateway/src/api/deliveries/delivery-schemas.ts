@@ -23,7 +23,7 @@ const DeliveryListQuery = z.strictObject({
 });
 
 const DeliveryQuery = z.strictObject({
-  limit: wholeNumber(100, 100).describe('Maximum number of attempts.'),
+  limit: wholeNumber(100, 100).describe('Maximum number of attempts. By default 100.'),
   cursor: requestText(1, 64).optional().describe('Returns the attempts after the response with this `next_cursor`.'),
 });
 

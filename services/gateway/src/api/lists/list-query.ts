@@ -1,8 +1,8 @@
 import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** A query parameter from 1 to `max`. The OpenAPI document takes its default from `x-default`, because zod leaves out
- *  the default of a value that it converts. */
+/** A query parameter from 1 to `max`. Its description names the default: the clients of some generators always send a
+ *  `default`, and a request cannot have a `cursor` and a page. */
 export const wholeNumber = (max: number, defaultValue: number) => {
   const error = `must be a whole number from 1 to ${max}`;
   return z
@@ -10,8 +10,7 @@ export const wholeNumber = (max: number, defaultValue: number) => {
       (text) => (typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text),
       z.int({ error }).min(1, { error }).max(max, { error }),
     )
-    .default(defaultValue)
-    .meta({ 'x-default': defaultValue });
+    .default(defaultValue);
 };
 
 // Seconds, fraction and the form of the offset vary.
@@ -55,15 +54,15 @@ export const SortOrder = z.enum(['asc', 'desc']);
 
 /** The query parameters that all lists have. `startOf` refuses a cursor together with a page above 1. */
 export const ListQuery = z.strictObject({
-  page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. A page past the end is empty.'),
+  page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. By default 1. A page past the end is empty.'),
   cursor: requestText(1, 256)
     .optional()
     .describe(
       'Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change.',
     ),
-  limit: wholeNumber(100, 10).describe('Maximum number of items per page.'),
+  limit: wholeNumber(100, 10).describe('Maximum number of items per page. By default 10.'),
   sort: SortOrder.default('desc').describe(
-    'Sort order by creation time: `asc` is oldest first, `desc` is newest first.',
+    'Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`.',
   ),
   from_date: RangeStart.optional().describe('Only items created at or after this time.'),
   to_date: Instant.optional().describe('Only items created at or before this time.'),

@@ -27,12 +27,7 @@ import { callContext, callerOf, canAnswer } from '../../door/request.ts';
 import { orNotFound, parseId } from '../ids.ts';
 import { checkBrowserUrl } from '../merchant-urls.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
-import {
-  clampedIsoString,
-  createHistoryReader,
-  createPublicHistoryReader,
-  encodeCursor,
-} from './order-history.ts';
+import { clampedIsoString, createHistoryReader, createPublicHistoryReader, encodeCursor } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
 import * as schemas from './order-schemas.ts';
 import type { CreatedOrder, OrderDeletion, OrderRef, OrdersClient } from './orders-client.ts';

@@ -31,7 +31,9 @@ const StateQuery = z.object({
 });
 
 const HistoryQuery = z.strictObject({
-  limit: wholeNumber(100, 100).describe('Maximum number of events per page. A page of large events has fewer.'),
+  limit: wholeNumber(100, 100).describe(
+    'Maximum number of events per page. By default 100. A page of large events has fewer.',
+  ),
   cursor: requestText(1, 128).optional().describe('Returns the page after the one with this `next_cursor`.'),
 });
 
