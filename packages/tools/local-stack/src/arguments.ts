@@ -28,7 +28,7 @@ Environment
   EVENTSTORE_PORT (2113)  KAFKA_PORT (9092)  POSTGRES_PORT (5433)  CHAIN_PORT (8545)
                             with several instances of gateway, orders or payments, a proxy listens on the port of
                             the service, and instance N on that port plus 100 times N
-  PORT_OFFSET=N             add N to every port above
+  PORT_OFFSET=N             add N to every port above; refused where browsers block the port of the gateway or the chain
   EVENTSTORE_URL, KAFKA_BROKERS, DATABASE_URL
                             use this server instead of the embedded one
   CHAIN=off                 run no local EVM chain; orders then get addresses of public test chains

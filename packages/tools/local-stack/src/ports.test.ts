@@ -81,3 +81,12 @@ const occupy = (): Promise<{ port: number; free: () => Promise<unknown> }> =>
       done({ port, free: () => new Promise((closed) => server.close(closed)) });
     });
   });
+
+test.each([
+  [{ PORT_OFFSET: '2000' }, 'browsers block port 6000, which gateway would use: set GATEWAY_PORT to another port, or'],
+  [{ GATEWAY_PORT: '5060' }, 'browsers block port 5060, which gateway would use'],
+  [{ CHAIN_PORT: '10080' }, 'browsers block port 10080, which chain would use'],
+])('refuses ports that browsers block: %j', (env, message) => expect(() => portsOf(env)).toThrow(message));
+
+test('a port that no browser opens may be one that browsers block', () =>
+  expect(portsOf({ KAFKA_PORT: '6000' })).toMatchObject({ kafka: 6000 }));

@@ -25,9 +25,20 @@ const LOOPBACK = '127.0.0.1';
 /** Instance N of a service behind a proxy listens on the port of the service plus N times this. */
 const INSTANCES_APART = 100;
 
+/** Ports that browsers, and `fetch` in Node.js, refuse to connect to. Source: WHATWG Fetch, "Port blocking". */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
+  ...[110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530],
+  ...[531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190],
+  ...[5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+]);
+
+/** Whether a browser opens the port: for the payment page and the documents, and wallets for the chain. */
+const isForBrowsers = ({ variable }: PortPlan): boolean => ['GATEWAY_PORT', 'CHAIN_PORT'].includes(variable);
+
 /** Assigns a port to every process that the launcher starts, and to its proxies. A service that has one instance has no
  *  proxy and no number in its name. Dispatchers are numbered and need no proxy. Throws
- *  LaunchError for duplicate or invalid ports. */
+ *  LaunchError for duplicate or invalid ports, and for those that browsers block. */
 export const planPorts = (config: Config, scale: Scale = {}): PortPlan[] => {
   const planFor = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => {
     const port = config[variable] + index + config.PORT_OFFSET;
@@ -58,6 +69,8 @@ export const planPorts = (config: Config, scale: Scale = {}): PortPlan[] => {
   const faults = plans.flatMap((plan, index) => {
     if (plan.port < 1 || plan.port > 65_535)
       return [`${plan.port} for ${plan.process} is not a valid port: ${remedy(plan)}`];
+    if (isForBrowsers(plan) && BLOCKED_PORTS.has(plan.port))
+      return [`browsers block port ${plan.port}, which ${plan.process} would use: ${remedy(plan)}`];
     const duplicate = plans.slice(0, index).find((earlier) => earlier.port === plan.port);
     return duplicate
       ? [`${plan.process} and ${duplicate.process} would both listen on port ${plan.port}: ${remedy(plan)}`]
