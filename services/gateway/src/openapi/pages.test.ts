@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { ERROR_CODES } from '@cpg/contracts';
 import Fastify from 'fastify';
+import { renderGuide } from './guide.ts';
 import { serveDocsPages } from './pages.ts';
 
 const app = Fastify();
@@ -56,4 +57,59 @@ test('the errors are also there as Markdown', async () => {
   const { body, headers } = await app.inject('/docs/errors.md');
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
   expect(body).toMatch(/^# Errors/);
+});
+
+test.each(['/docs/guide', '/docs/guide/order-states'])(
+  '%s is a page with its own style alone, and its links lead somewhere',
+  async (path) => {
+    const { body, headers, statusCode } = await app.inject(path);
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    const style = /<style>([^]*?)<\/style>/.exec(body)![1]!;
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${hash}'`,
+    );
+    expect(body).not.toMatch(/<script|<img| style=|<!--/);
+    for (const [, href] of body.matchAll(/ href="([^"]+)"/g)) {
+      if (href!.startsWith('https://')) continue;
+      const [target, anchor] = href!.split('#');
+      const page = target === '' ? body : (await app.inject(target!)).body;
+      expect({ href, isThere: anchor === undefined || page.includes(` id="${anchor}"`) }).toEqual({
+        href,
+        isThere: true,
+      });
+      if (target !== '') expect((await app.inject(target!)).statusCode).toBe(200);
+    }
+  },
+);
+
+test('the guide has the headings, tables and examples of docs/merchants.md', async () => {
+  const { body } = await app.inject('/docs/guide');
+  expect(body).toContain('<title>For merchants: Crypto payment gateway API</title>');
+  expect(body).toContain('<h2 id="api-keys">API keys</h2>');
+  expect(body).toContain('<td><code>orders:self:create</code></td>');
+  expect(body).toContain('<pre><code class="language-sh">');
+});
+
+test('a guide leaves out HTML, and links that the gateway does not serve', () => {
+  const { html } = renderGuide(
+    '# A `b` & c\n\n<!-- note -->\n\n[x](../x.md) [y](javascript:alert(1)) [z](errors.md#a) <b onclick="x">t</b> ![i](i.png)',
+  );
+  expect(html).toBe('<h1 id="a-b--c">A <code>b</code> &amp; c</h1>\n<p>x y <a href="/docs/errors#a">z</a> t i</p>\n');
+});
+
+test('/ says where to go: as JSON, and to browsers as a page', async () => {
+  const { headers, ...json } = await app.inject({ url: '/', headers: { accept: '*/*' } });
+  expect(headers.vary).toBe('accept');
+  expect(json.json()).toEqual({
+    name: 'Crypto payment gateway API',
+    guide: '/docs/guide',
+    reference: '/docs',
+    openapi: '/openapi.json',
+    errors: '/docs/errors',
+    health: '/health',
+  });
+  const page = await app.inject({ url: '/', headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  for (const path of Object.values(json.json() as object).slice(1)) expect(page.body).toContain(` href="${path}"`);
 });

@@ -6,11 +6,12 @@ import { gzip } from 'node:zlib';
 import { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from '@cpg/platform';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { TITLE } from './description.ts';
+import { type Guide, GUIDES, readGuide } from './guide.ts';
 
 const hidden = { schema: { hide: true } };
 
-/** Serves the reference page at `/docs`, and the error catalogue at `/docs/errors` and `/docs/errors.md`. The pages
- *  load nothing from other servers. */
+/** Serves the reference page at `/docs`, the guides of merchants below `/docs/guide`, and the error catalogue at
+ *  `/docs/errors` and `/docs/errors.md`. `/` says where they are. The pages load nothing from other servers. */
 export const serveDocsPages = (app: FastifyInstance): void => {
   let script: Promise<Buffer> | undefined;
 
@@ -25,7 +26,15 @@ export const serveDocsPages = (app: FastifyInstance): void => {
       })
       .send(await script);
   });
-  app.get('/docs/errors', hidden, async (_, reply) => sendPage(reply, ERRORS_PAGE, ERRORS_POLICY));
+  for (const [path, name] of Object.entries(GUIDES)) {
+    const page = guidePage(readGuide(name));
+    app.get(path, hidden, async (_, reply) => sendPage(reply, page, TEXT_POLICY));
+  }
+  app.get('/', hidden, async ({ headers: { accept = '' } }, reply) => {
+    reply.header('vary', 'accept');
+    return accept.includes('text/html') ? sendPage(reply, START_PAGE, TEXT_POLICY) : reply.send(START);
+  });
+  app.get('/docs/errors', hidden, async (_, reply) => sendPage(reply, ERRORS_PAGE, TEXT_POLICY));
   app.get('/docs/errors.md', hidden, async (_, reply) =>
     reply
       .type('text/markdown; charset=utf-8')
@@ -86,9 +95,43 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid #8884; }
 code { font-size: .9em; }
+pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid #8884; }
 `;
 
-const ERRORS_POLICY = `${NO_OTHERS}; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+const TEXT_POLICY = `${NO_OTHERS}; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+/** Where to go from `/`: path and what is there. */
+const PLACES = {
+  guide: ['/docs/guide', 'Guide for merchants: orders, payments, refunds, webhooks'],
+  reference: ['/docs', 'API reference: every endpoint, field and error'],
+  openapi: ['/openapi.json', 'The same as an OpenAPI document, for generators'],
+  errors: ['/docs/errors', 'Errors, and what to do about each'],
+  health: ['/health', 'Whether this process runs'],
+} as const;
+
+const START = {
+  name: TITLE,
+  ...Object.fromEntries(Object.entries(PLACES).map(([name, [path]]) => [name, path])),
+};
+
+const START_PAGE = document(
+  TITLE,
+  `<style>${STYLE}</style>`,
+  `<h1>${escape(TITLE)}</h1>
+<ul>
+${Object.values(PLACES)
+  .map(([path, about]) => `<li><a href="${path}">${escape(about)}</a></li>`)
+  .join('\n')}
+</ul>
+<p>Requests go to <code>/v1</code> and need an API key in the header <code>x-api-key</code>.</p>`,
+);
+
+const guidePage = ({ title, html }: Guide): string =>
+  document(
+    `${title}: ${TITLE}`,
+    `<style>${STYLE}</style>`,
+    `<p><a href="/docs">API reference</a> · <a href="/docs/errors">Errors</a></p>\n${html}`,
+  );
 
 const inline = (markdown: string): string => escape(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
 
