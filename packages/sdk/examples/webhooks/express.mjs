@@ -3,8 +3,9 @@ import { verify, WebhookVerificationError } from '@cpg/sdk/webhooks';
 
 export const app = express();
 
-// Register this route before app.use(express.json()), which would parse the body.
-app.post('/hook', express.raw({ type: 'application/json' }), (request, response) => {
+// Register this route before app.use(express.json()), which would parse the body. Without a limit, Express refuses
+// bodies of more than 100 kB; those of the gateway have up to 1 MB.
+app.post('/hook', express.raw({ type: 'application/json', limit: '1mb' }), (request, response) => {
   try {
     const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);
     if (event.event === 'order:paid') console.log(`ship ${event.data.external_reference_id}`);

@@ -38,10 +38,10 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
     await new Promise((done) => server.close(done));
   });
 
-  const deliver = async (sent: string) => {
+  const deliver = async (sent: string, signed = body) => {
     const at = Math.floor(Date.now() / 1_000);
     const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
-      .update(`evt_1.${at}.${body}`)
+      .update(`evt_1.${at}.${signed}`)
       .digest('hex');
     const headers = {
       'content-type': 'application/json',
@@ -60,6 +60,11 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
   test('accepts a delivery of the gateway and acts on it', async () => {
     expect(await deliver(body)).toBe(204);
     expect(logged).toEqual(['ship cart-1']);
+  });
+
+  test('accepts the largest body that the gateway sends', async () => {
+    const largest = body.replace('cart-1', 'c'.repeat(1_000_000 - body.length));
+    expect(await deliver(largest, largest)).toBe(204);
   });
 
   test('refuses a changed body', async () => {

@@ -1,7 +1,9 @@
-import type { AssignedInstruction, OrderStatus } from '@cpg/contracts';
+import { type AssignedInstruction, exampleOf, Order, type OrderStatus, Payment } from '@cpg/contracts';
+import { BODY_LIMIT_BYTES } from '@cpg/platform';
 import { after, cancel, dueAt, existing, expireAt } from '../testing/jest-deciding.ts';
 import { createOrder, instruction, minutesAfterNoon, NOON, offer, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { MAX_PAYMENTS } from './state.ts';
 import { orderView } from './view.ts';
 
 const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
@@ -176,4 +178,35 @@ describe('what is to be given back', () => {
     ['nothing of a payment in another currency', [offer(1, 10_000_000n, { currency: 'USDT' })], undefined],
     ['late money', [expireAt(dueAt), offer(1, 4_000_000n, { at: minutesAfterNoon(61) })], '4.000000'],
   ])('%s', (_case, commands, amount) => expect(dueBack(create, ...commands)).toBe(amount));
+});
+
+// Merchants set the limit of their servers by it. Bounds of the fields: RegisterPaymentCall.
+test('the largest webhook of an order stays below the 1 MB of docs/merchants.md', () => {
+  const amount = `1000000000.${'0'.repeat(18)}`;
+  const paid = {
+    ...exampleOf(Payment),
+    ...{ paid_amount: amount, fee_amount: amount, net_amount: amount, applied_amount: amount },
+    ...{
+      unapplied_amount: amount,
+      refunded_amount: amount,
+      orphan_reason: 'too_many_payments',
+      failure_reason: 'dropped',
+    },
+    ...{ provider_id: 'p'.repeat(256), tx_hash: 't'.repeat(256), asset: 'a'.repeat(256), asset_label: 'l'.repeat(32) },
+    ...{ credited: false, confirmations: 1e9, block: { height: 1e9, hash: 'h'.repeat(128) } },
+  };
+  const NETWORKS = 30;
+  const METADATA_BYTES = 16 * 1024;
+  const order = exampleOf(Order);
+  const data = {
+    ...order,
+    items: 'i'.repeat(BODY_LIMIT_BYTES),
+    metadata: 'm'.repeat(METADATA_BYTES),
+    deposit_instructions: Array.from({ length: NETWORKS }, () => order.deposit_instructions).flat(),
+    // One more may settle the order.
+    payments: Array.from({ length: MAX_PAYMENTS + 1 }, () => paid),
+  };
+  expect(JSON.stringify({ event: 'order:updated', object_type: 'order', timestamp: 1e13, data }).length).toBeLessThan(
+    1_000_000,
+  );
 });
