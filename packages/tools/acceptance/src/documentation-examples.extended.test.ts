@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@cpg/ports';
+import { reportSkipped } from '@cpg/local-chain';
 import type { StackFiles } from './harness/stack-files.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
@@ -15,7 +16,7 @@ const HOOK_PORT = 3000;
 interface ShellExample {
   readonly line: number;
   readonly code: string;
-  /** Texts that the comments `# prints TEXT` promise, in order. */
+  /** Texts that the lines `# prints TEXT` promise, in order. */
   readonly prints: readonly string[];
 }
 
@@ -24,21 +25,18 @@ const shellExamples = (markdown: string, has: (program: string) => boolean): She
   [...markdown.matchAll(/(?:<!-- (.+?) -->\n+)?```sh\n([\s\S]*?)```/g)].flatMap(({ 1: note = '', 2: code, index }) => {
     const program = /^needs (\S+)$/.exec(note)?.[1];
     if (note.startsWith('not tested here: ') || (program && !has(program))) return [];
-    const prints = [...code!.matchAll(/# prints (.+)$/gm)]
-      .map(([, text]) => text!)
-      .filter((text) => !/^one field/.test(text));
+    const prints = [...code!.matchAll(/^# prints (.+)$/gm)].map(([, text]) => text!);
     return [{ line: markdown.slice(0, index).split('\n').length, code: code!, prints }];
   });
 
 /** Runs all examples of a document in one shell, as a reader would who pastes one after another, against a started
  *  stack. A failing command, an HTTP error and a promised text that is missing end it. Resolves with null, or with what
  *  went wrong. */
-const runShellExamples = async (document: string, stack: StackFiles): Promise<string | null> => {
-  const has = (program: string) => searchPath().some((folder) => filesIn(folder).includes(program));
+const runShellExamples = async (document: string, shell: Shell, stack: StackFiles): Promise<string | null> => {
   const examples = shellExamples(readFileSync(join(CHECKOUT, document), 'utf8'), has);
   const folder = checkoutWithData(stack.dataDir);
   try {
-    const { code, output } = await runShell(await scriptOf(examples), folder, stack);
+    const { code, output } = await runShell(shell, await scriptOf(examples), folder, stack);
     const parts = output.split(/^@@ \d+\n/m).slice(1);
     for (const [index, { line, prints }] of examples.entries()) {
       const printed = parts[index] ?? '';
@@ -74,15 +72,35 @@ const checkoutWithData = (dataDir: string): string => {
   return folder;
 };
 
-const runShell = (script: string, cwd: string, stack: StackFiles): Promise<{ code: number | null; output: string }> =>
+type Shell = keyof typeof SHELLS;
+
+/** How each shell runs a script. zsh reads it as an interactive shell reads what is pasted: `#` begins no comment, so
+ *  that a line `# ...` is a command, and the words of it are expanded. */
+const SHELLS = {
+  bash: { args: (script: string) => ['-c', script], input: () => '' },
+  zsh: {
+    args: () => ['-f', '-i', '-s'],
+    input: (script: string) => `unsetopt prompt_cr prompt_sp monitor\n\\#() { : }\n${script}\nexit 0\n`,
+  },
+};
+
+const runShell = (
+  name: Shell,
+  script: string,
+  cwd: string,
+  stack: StackFiles,
+): Promise<{ code: number | null; output: string }> =>
   new Promise((done, fail) => {
     // A process group of its own: servers that an example starts in the background end with it.
-    const shell = spawn('bash', ['-c', script], {
+    const shell = spawn(name, SHELLS[name].args(script), {
       cwd,
-      env: { ...process.env, NODE_OPTIONS: '', DATA_DIR: stack.dataDir },
+      env: { ...process.env, NODE_OPTIONS: '', DATA_DIR: stack.dataDir, PS1: '', PS2: '' },
       detached: true,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
+    // A failing command ends the shell before it has read all.
+    shell.stdin.on('error', () => {});
+    shell.stdin.end(SHELLS[name].input(script));
     let output = '';
     shell.stdout.on('data', (bytes) => (output += String(bytes)));
     shell.once('error', fail);
@@ -95,6 +113,8 @@ const runShell = (script: string, cwd: string, stack: StackFiles): Promise<{ cod
     });
     shell.once('close', (code) => done({ code, output }));
   });
+
+const has = (program: string): boolean => searchPath().some((folder) => filesIn(folder).includes(program));
 
 const searchPath = (): string[] => (process.env.PATH ?? '').split(':');
 
@@ -121,16 +141,23 @@ let stack: Stack;
 beforeAll(async () => void (stack = await startStack()), 120_000);
 afterAll(() => stack.stop(), 30_000);
 
-test.each(DOCUMENTS)('every shell example of %s runs as it stands and prints what it promises', async (document) =>
-  expect(await runShellExamples(document, stack)).toBeNull(),
-);
+if (!has('zsh')) reportSkipped('tests of examples in zsh are skipped: zsh is missing; on Debian, apt-get install zsh');
+
+describe.each(['bash', 'zsh'] as const)('in %s', (shell) => {
+  (has(shell) ? test : test.skip).each(DOCUMENTS)(
+    'every shell example of %s runs as it stands and prints what it promises',
+    async (document) => expect(await runShellExamples(document, shell, stack)).toBeNull(),
+  );
+});
 
 test('an example is left out for a reason, or where its program is missing', () => {
   const markdown = [
-    '```sh\necho one # prints one\n```',
+    '```sh\necho one\n# prints one\n```',
     '<!-- not tested here: stops the stack -->\n\n```sh\nnpm stop\n```',
     '<!-- needs kcat -->\n\n```sh\nkcat\n```',
   ].join('\n\n');
-  expect(shellExamples(markdown, () => false)).toEqual([{ line: 1, code: 'echo one # prints one\n', prints: ['one'] }]);
-  expect(shellExamples(markdown, () => true).map(({ code }) => code)).toEqual(['echo one # prints one\n', 'kcat\n']);
+  expect(shellExamples(markdown, () => false)).toEqual([
+    { line: 1, code: 'echo one\n# prints one\n', prints: ['one'] },
+  ]);
+  expect(shellExamples(markdown, () => true).map(({ code }) => code)).toEqual(['echo one\n# prints one\n', 'kcat\n']);
 });

@@ -92,3 +92,21 @@ test('docs/operators names each variable of .env.example', () => {
   expect(variables.length).toBeGreaterThan(50);
   expect(variables.filter((name) => !new RegExp(`\\b${name}\\b`).test(documents))).toEqual([]);
 });
+
+/** The lines of the shell examples of a document. */
+const shellLinesOf = (document: string): string[] =>
+  [...read(document).matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code]) => code!.split('\n'));
+
+/** The line without what stands in quotes. */
+const unquoted = (line: string): string => line.replaceAll(/'[^']*'|"(?:\\.|[^"\\])*"/g, '');
+
+// An interactive zsh takes # for a word, and expands the words after it.
+test.each(DOCUMENTS)(
+  'comments in shell examples of %s stand on lines of their own, in words that zsh leaves alone',
+  (document) => {
+    for (const line of shellLinesOf(document)) {
+      if (line.startsWith('#')) expect(line).toMatch(/^# [^'"`*?[\](){}<>|&;!$~\\]+$/);
+      else expect(unquoted(line)).not.toMatch(/\s#\s/);
+    }
+  },
+);
