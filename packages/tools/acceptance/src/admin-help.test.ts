@@ -7,29 +7,21 @@ const SLOW = 120_000;
 
 /** Without a setting: help and mistakes need none. */
 const env = { PATH: process.env.PATH };
-const helpOf = (service: string, ...command: string[]): string =>
-  execFileSync(process.execPath, [`${CHECKOUT}services/${service}/dist/admin.js`, ...command, '--help'], {
-    env,
-    encoding: 'utf8',
-  });
-/** The names below "Commands:" of a help. */
-const commandsIn = (help: string): string[] =>
-  [...(help.split('Commands:\n')[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
+/** The names below "Commands:" of the help of a service. */
+const commandsOf = (service: string): string[] => {
+  const admin = `${CHECKOUT}services/${service}/dist/admin.js`;
+  const help = execFileSync(process.execPath, [admin, '--help'], { env, encoding: 'utf8' });
+  return [...help.split('Commands:\n')[1]!.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
+};
 
 test.each(['gateway', 'orders', 'payments'])(
-  'every command of %s is in the overview, and its help has examples',
+  'the overview lists every command of %s',
   (service) => {
     const listed = Object.values(COMMANDS)
       .flat()
       .filter(([, services]) => services.includes(service))
       .map(([name]) => name);
-    const names = commandsIn(helpOf(service));
-    expect(names.toSorted()).toEqual(listed.toSorted());
-    for (const name of names)
-      for (const verb of commandsIn(helpOf(service, name)))
-        expect(helpOf(service, name, verb)).toMatch(
-          new RegExp(`^Usage: npm run admin -- ${name} ${verb} [^]*Examples:\n {2}npm run admin -- ${name} ${verb}`),
-        );
+    expect(commandsOf(service).sort()).toEqual(listed.sort());
   },
   SLOW,
 );

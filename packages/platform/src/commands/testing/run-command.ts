@@ -13,3 +13,20 @@ export const runCommand = async (
   await program.parseAsync(args, { from: 'user' });
   return { code: program.exitCode, output: printed.join('\n') };
 };
+
+/** The commands that `add` adds whose help shows no example of them. */
+export const commandsWithoutExample = (add: (program: AdminCommand) => void): string[] => {
+  let help = '';
+  const program = adminProgram('').configureOutput({ writeOut: (text) => void (help += text) });
+  add(program);
+  return program.commands.flatMap((noun) =>
+    noun.commands
+      .map((verb) => {
+        const call = `${noun.name()} ${verb.name()}`;
+        help = '';
+        verb.outputHelp();
+        return help.includes(`Examples:\n  ${program.name()} ${call}`) ? '' : call;
+      })
+      .filter((call) => call !== ''),
+  );
+};
