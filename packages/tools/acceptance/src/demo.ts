@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Order } from '@cpg/contracts';
 import { bitcoinNodeAdvice, foundBitcoinNode, payOnBitcoin } from './demo/on-bitcoin.ts';
+import { checkLives, checkRotationAndReplay } from './demo/life-of-an-order.ts';
 import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
 import { createReport, type Report } from './demo/report.ts';
@@ -49,6 +50,12 @@ const demo = async (stack: StackFiles, report: Report): Promise<void> => {
 
     report.section(`The events on Kafka at ${stack.kafkaBrokers}, and the webhooks`);
     await checkPublishedEvents({ stack, receiver, path, secret }, report, bought);
+
+    report.section('Repeats, refunds, cancels, captures, deadlines, renewals, deletions, and the payment page');
+    await checkLives(api, report, `demo-${randomUUID().slice(0, 8)}`);
+
+    report.section('A new secret of the webhook, and a replay');
+    await checkRotationAndReplay(api, { receiver, path, webhookId, secret }, report, since);
 
     report.section('An order paid on the chain of this machine, and a reorganization');
     await payOnChain(stack, api, report, `demo-${randomUUID().slice(0, 8)}`);

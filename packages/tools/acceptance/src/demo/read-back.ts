@@ -131,7 +131,8 @@ const checkDeliveries = async (
   );
 };
 
-const isValid = (attempt: Attempt, secret: string): boolean => {
+/** Whether the signature of a delivery is that of the secret. */
+export const isValid = (attempt: Attempt, secret: string): boolean => {
   try {
     return verifyDelivery(attempt, secret) !== null;
   } catch {
