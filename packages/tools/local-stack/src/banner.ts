@@ -9,6 +9,7 @@ export const banner = (stack: RunningStack, seconds: number, paymentLink: string
 
   API          ${stack.baseUrl}
   Docs         ${stack.baseUrl}/docs   (OpenAPI: ${stack.baseUrl}/openapi.json)
+  Guide        ${stack.baseUrl}/docs/guide
   API key      ${stack.apiKey}   (also in ${join(stack.dataDir, 'sandbox.json')})
 
 ${linkHint(paymentLink)}  Create an order:

@@ -4,7 +4,7 @@ import { ABOUT_EVENTS, WEBHOOKS } from './events.ts';
 const API_VERSION = '1.1.0';
 export const TITLE = 'Crypto payment gateway API';
 
-const ABOUT = `Accept payments in crypto assets and stablecoins.
+const ABOUT = `Accept payments in crypto assets and stablecoins. The [guide for merchants](/docs/guide) explains what an order goes through, fees, and webhooks.
 
 **API keys.** Send your API key in the header \`x-api-key\` with every \`/v1\` request. Sandbox keys start with \`ak_sandbox_\`, production keys with \`ak_live_\`. The scopes of a key limit what it can do.
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { ERROR_CODES } from '@cpg/contracts';
 import Fastify from 'fastify';
-import { renderGuide } from './guide.ts';
+import { GUIDES, renderGuide } from './guide.ts';
 import { serveDocsPages } from './pages.ts';
 
 const app = Fastify();
@@ -89,6 +90,13 @@ test('the guide has the headings, tables and examples of docs/merchants.md', asy
   expect(body).toContain('<h2 id="api-keys">API keys</h2>');
   expect(body).toContain('<td><code>orders:self:create</code></td>');
   expect(body).toContain('<pre><code class="language-sh">');
+});
+
+test('the image of the gateway has the documents where it reads them', () => {
+  const deploy = (file: string) => readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8');
+  const documents = Object.values(GUIDES).map((name) => `docs/${name}`);
+  expect(deploy('deploy/Dockerfile')).toContain(`COPY ${documents.join(' ')} /docs/\n`);
+  for (const path of documents) expect(deploy('.dockerignore').split('\n')).toContain(`!${path}`);
 });
 
 test('a guide leaves out HTML, and links that the gateway does not serve', () => {
