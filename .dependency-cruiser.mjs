@@ -89,7 +89,7 @@ const forbidden = [
   {
     name: 'services-import-no-service',
     comment: 'Services share messages (packages/contracts), never code.',
-    from: { path: '^services/([^/]+)/', pathNot: `^services/(payments|gateway)/.*(${TESTS})` },
+    from: { path: '^services/([^/]+)/', pathNot: `^services/(?:payments|gateway)/.*(${TESTS})` },
     to: { path: '^services/', pathNot: '^services/$1/' },
   },
   {

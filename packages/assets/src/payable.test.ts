@@ -10,8 +10,7 @@ test('takes what a node relays, and not one satoshi less', () => {
   expect(() => requirePayable(table, 'BTC', 999n)).toThrow(
     expect.objectContaining({
       code: 'amount_too_small',
-      message:
-        'items: the total is 0.00000999 BTC, and crypto_deposit takes at least 0.00001000: raise it, or enable only gateway_pay',
+      message: 'items: the total is 0.00000999 BTC, and crypto_deposit takes at least 0.00001000 BTC: raise the total',
       details: [{ path: 'items', message: expect.any(String) }],
     }),
   );

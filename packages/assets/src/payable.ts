@@ -46,7 +46,7 @@ export const requirePayable = (
     throw refusal(
       'amount_too_small',
       'items',
-      `the total is ${total} ${currency}, and ${rail} takes at least ${least}: raise it${rail === 'crypto_deposit' ? ', or enable only gateway_pay' : ''}`,
+      `the total is ${total} ${currency}, and ${rail} takes at least ${least} ${currency}: raise the total`,
     );
   }
 };

@@ -11,7 +11,7 @@ export const Amount = z
  *  point. */
 export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
   error:
-    'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
+    'must be a decimal string like "12.50": no sign, exponent, commas, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
 /** A price in a resource: negative for a discount. */
@@ -22,7 +22,7 @@ export const SignedAmount = z
 /** A price in a request. */
 export const SignedAmountDto = z.string().regex(/^-?(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
   error:
-    'must be a decimal string like "12.50", or "-12.50" for a discount: no exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
+    'must be a decimal string like "12.50", or "-12.50" for a discount: no exponent, commas, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
 /** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */

@@ -14,8 +14,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Correct each fault that `details` lists. Do not retry the same request.',
   },
   amount_too_small: {
-    when: 'The order enables `crypto_deposit`, and its total is less than the smallest amount that can be paid on a chain in its currency: 0.00001 BTC by default.',
-    remedy: 'Raise the total, or enable only `gateway_pay`.',
+    when: 'The total is less than the smallest amount that an enabled rail takes in its currency: 0.00001 BTC on a chain by default.',
+    remedy: 'Raise the total to the amount that the message names. Another `payment_currency` may have a smaller one.',
   },
   network_unavailable: {
     when: 'No network that can take the currency of the order is read at the moment: it has no nodes, its nodes are behind, or reading it halted. A deposit would not be seen. No order was created.',
@@ -36,7 +36,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   insufficient_scope: {
     when: 'The API key is valid but lacks the scope that this endpoint requires.',
-    remedy: 'Use a key with the scope named in the description of the endpoint.',
+    remedy: 'Use a key with the scope that `required_scope` names. The operator of your gateway creates keys.',
   },
   merchant_disabled: {
     when: 'The operator of the gateway disabled the merchant. Its orders go on: payments are recorded, and webhooks delivered.',
@@ -44,7 +44,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   not_found: {
     when: 'The path or the resource does not exist, the resource was deleted, or it belongs to another merchant. A malformed id gives the same response.',
-    remedy: 'Check the id, and check that the key belongs to the right merchant.',
+    remedy:
+      'Check the path and the id, and check that the key belongs to the right merchant. To find an order by your own reference, list orders with `external_reference_id`.',
   },
   method_not_allowed: {
     when: 'The path exists but does not support this method.',
@@ -68,7 +69,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   order_has_unsettled_funds: {
     when: 'The order cannot be deleted because it has money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded.',
-    remedy: 'Capture or refund its payments, then delete the order.',
+    remedy:
+      'The message names a payment and what to do with it: refund it, capture the order, or wait. Then delete the order.',
   },
   payment_conflict: {
     when: 'The payment is already recorded with another amount, currency or order, or its status does not allow the operation.',

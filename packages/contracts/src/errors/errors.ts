@@ -60,6 +60,8 @@ export class AppError extends Error {
   readonly dependency: string | undefined;
   /** The service whose answer to a call this error is. */
   readonly answeredBy: string | undefined;
+  /** The scope that the key lacks. */
+  readonly requiredScope: string | undefined;
 
   constructor(
     code: ErrorCode,
@@ -69,6 +71,7 @@ export class AppError extends Error {
       cause?: unknown;
       dependency?: string | undefined;
       answeredBy?: string | undefined;
+      requiredScope?: string | undefined;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -78,6 +81,7 @@ export class AppError extends Error {
     this.details = options.details ?? [];
     this.dependency = options.dependency;
     this.answeredBy = options.answeredBy;
+    this.requiredScope = options.requiredScope;
   }
 }
 
@@ -148,6 +152,10 @@ export const ErrorBody = z.object({
   statusCode: z.int().describe('The HTTP status.'),
   code: z.string().describe('A stable identifier. Base your error handling on it. [All codes](/docs/errors)'),
   request_id: z.string().describe('The id of the request. Include it when you contact support.'),
+  required_scope: z
+    .string()
+    .optional()
+    .describe('Only with `insufficient_scope`: the scope that the key needs for this operation.'),
   details: z
     .array(ErrorDetail)
     .optional()

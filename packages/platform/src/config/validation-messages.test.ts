@@ -15,7 +15,8 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['a missing object', z.strictObject({}), undefined, 'is required'],
   ['a missing list', z.array(z.string()), undefined, 'is required'],
   ['a missing map', z.record(z.string(), z.json()), undefined, 'is required'],
-  ['null for a string', z.string(), null, 'must be a string'],
+  ['null for a string', z.string(), null, 'must be a string, not null'],
+  ['null for a choice', z.enum(['a', 'b']), null, 'must be one of "a", "b", not null'],
   ['a number for a string', z.string(), 5, 'must be a string'],
   ['a string for a number', z.number(), '5', 'must be a number'],
   ['infinity for a number', z.number(), Infinity, 'must be a finite number'],
@@ -28,6 +29,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['a value for a forbidden field', z.never().optional(), 1, 'is not allowed'],
   ['an unknown choice', z.enum(['a', 'b']), 'c', 'must be one of "a", "b"'],
   ['another constant', z.literal('a'), 'c', 'must be "a"'],
+  ['a choice in other letters', z.enum(['order:paid', 'x']), 'Order.Paid', 'must be written "order:paid"'],
   ['another flag', z.literal(true), false, 'must be true'],
   ['an empty string', z.string().min(1), '', 'must not be empty'],
   ['a short string', z.string().min(3), 'ab', 'must be at least 3 characters'],
@@ -65,6 +67,90 @@ test.each<[string, z.ZodType, unknown, string]>([
   expect(faultsOf(schema, value)).toEqual([`lines.0.x: ${message}`]);
 });
 
+describe('with the schema of a request', () => {
+  const hinted = (schema: z.ZodType, value: unknown): string[] => {
+    const parsed = schema.safeParse(value, { error: (issue) => describeIssue(issue, schema) });
+    return parsed.success
+      ? []
+      : validationDetails(parsed.error, 'body', schema).map(({ path, message }) => `${path}: ${message}`);
+  };
+  const Line = z.strictObject({
+    unit_price: z.string(),
+    note: z.string().optional(),
+    kind: z.enum(['a']).default('a'),
+  });
+  const Body = z
+    .strictObject({
+      lines: z.array(Line).max(2).optional(),
+      names: z.record(z.string(), z.string().optional()).optional(),
+      size: z.int().positive().nullish(),
+      is_on: z.boolean().optional(),
+    })
+    .refine(() => true);
+
+  test.each<[string, unknown, string[]]>([
+    ['null for an optional list', { lines: null }, ['lines: must not be null: leave it out']],
+    [
+      'null for an optional field of an entry',
+      { lines: [{ unit_price: '1', note: null }] },
+      ['lines.0.note: must not be null: leave it out'],
+    ],
+    [
+      'null for a field with a default',
+      { lines: [{ unit_price: '1', kind: null }] },
+      ['lines.0.kind: must not be null: leave it out'],
+    ],
+    [
+      'null for a required field',
+      { lines: [{ unit_price: null }] },
+      ['lines.0.unit_price: must be a string, not null'],
+    ],
+    ['null for an entry of a map', { names: { x: null } }, ['names.x: must not be null: leave it out']],
+    ['null for an entry of a list', { lines: [null] }, ['lines.0: must be an object, not null']],
+    [
+      'a text for a list, which also has a length',
+      { lines: 'gateway_pay' },
+      ['lines: must be an array: ["gateway_pay"]'],
+    ],
+    [
+      'a long text for a list',
+      { lines: 'x'.repeat(63) },
+      ['lines: must be an array, also for one entry: put [ ] around it'],
+    ],
+    [
+      'an object for a list',
+      { lines: { unit_price: '1' } },
+      ['lines: must be an array, also for one entry: put [ ] around it'],
+    ],
+    ['a list for an object', { lines: [[]] }, ['lines.0: must be an object, not an array']],
+    ['a number for a text', { lines: [{ unit_price: 850 }] }, ['lines.0.unit_price: must be a string: "850"']],
+    ['a number in quotes', { size: '5' }, ['size: must be a whole number, without quotes']],
+    ['a word for a number', { size: 'five' }, ['size: must be a whole number']],
+    ['a flag in quotes', { is_on: 'True' }, ['is_on: must be true or false, without quotes']],
+    ['a word for a flag', { is_on: 'yes' }, ['is_on: must be true or false']],
+    ['a name in camel case', { isOn: true }, ['isOn: is not a known field: did you mean is_on?']],
+    [
+      'a part of a name',
+      { lines: [{ price: '1' }] },
+      ['lines.0.unit_price: is required', 'lines.0.price: is not a known field: did you mean unit_price?'],
+    ],
+    ['a name like no other', { tip: 1 }, ['tip: is not a known field']],
+    ['a short part of a name', { is: 1 }, ['is: is not a known field']],
+  ])('%s', (_, value, faults) => expect(hinted(Body, value).sort()).toEqual(faults.sort()));
+});
+
+test('a value is repeated only where a request has it: settings can be secrets', () =>
+  expect(faultsOf(z.array(z.string()), 'secret')).toEqual(['lines.0.x: must be an array']));
+
+test('a rule that presumes a bound is not broken by a value beyond the bound', () => {
+  const quantity = z
+    .number()
+    .positive()
+    .refine((value) => /^\d+$/.test(String(value)), { error: 'must be whole' });
+  expect(faultsOf(quantity, -1)).toEqual(['lines.0.x: must be more than 0']);
+  expect(faultsOf(quantity, 0.5)).toEqual(['lines.0.x: must be whole']);
+});
+
 test('the discriminator of a variant is described like a choice', () => {
   const variants = z.discriminatedUnion('rail', [
     z.object({ rail: z.literal('a') }),
@@ -82,7 +168,7 @@ test('unknown names are called by what they are in each part of a request', () =
   ]);
   expect(faults(known, { tip: '1' }, 'querystring')).toEqual(['tip: is not a known parameter']);
   expect(faults(known, 'a', 'querystring')).toEqual(['query: must be an object']);
-  expect(faults(known, undefined)).toEqual(['body: is required']);
+  expect(faults(known, undefined)).toEqual(['body: is required: send a JSON object']);
 });
 
 test('a map with a name that is not allowed is described', () => {

@@ -84,10 +84,11 @@ export const createApp = ({
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     // Fastify passes null for an absent body.
     const present = httpPart === 'body' && data === null ? undefined : data;
-    const parsed = (schema as z.ZodType).safeParse(present, { error: describeIssue });
+    const expected = schema as z.ZodType;
+    const parsed = expected.safeParse(present, { error: (issue) => describeIssue(issue, expected) });
     return parsed.success
       ? { value: parsed.data }
-      : { error: invalidRequest(validationDetails(parsed.error, httpPart)) };
+      : { error: invalidRequest(validationDetails(parsed.error, httpPart, expected)) };
   });
   // Response schemas only document: the values are typed, and the receiving client parses them again.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));

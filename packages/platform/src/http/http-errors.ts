@@ -24,7 +24,8 @@ const FIXED_TEXTS: Partial<Record<ErrorCode, { error: string; message: string }>
 const FASTIFY_ERRORS: Record<string, (request: FastifyRequest) => AppError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
     new AppError('payload_too_large', `the body is larger than ${(bodyLimit ?? BODY_LIMIT_BYTES) / 1024} KiB`),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type', 'send the body as application/json'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new AppError('unsupported_media_type', 'send JSON with the header content-type: application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () =>
     invalidRequest([{ path: 'body', message: 'is empty: send a JSON object, or omit content-type' }]),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -44,6 +45,7 @@ export const errorBody = (error: AppError, requestId: string): ErrorBody => {
     statusCode: error.statusCode,
     code: error.code,
     request_id: requestId,
+    ...(error.requiredScope !== undefined && { required_scope: error.requiredScope }),
     ...(error.details.length > 0 && { details: [...error.details] }),
   };
 };

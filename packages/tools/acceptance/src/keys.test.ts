@@ -132,6 +132,7 @@ describe('each scope allows its own endpoints only', () => {
               message: 'Insufficient scope',
               statusCode: 403,
               code: 'insufficient_scope',
+              required_scope: needed,
               request_id: expect.stringMatching(/^req_/),
             },
           ]);

@@ -1,4 +1,4 @@
-import type { Order } from '@cpg/contracts';
+import { ID_PREFIXES, type Order } from '@cpg/contracts';
 import { createApi, type Headers, type Method, pathsOf, refusalOf, requestRefusal } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
@@ -73,9 +73,9 @@ describe('a body is refused', () => {
 });
 
 describe('the same 404 is returned for', () => {
-  const expected = (resource: string) => ({
+  const expected = (resource: 'order' | 'payment') => ({
     error: 'Not Found',
-    message: `no ${resource} has this id`,
+    message: `no ${resource} has this id: it must start with "${ID_PREFIXES[resource]}_", and the ${resource} must belong to the merchant of the key`,
     statusCode: 404,
     code: 'not_found',
     request_id: expect.stringMatching(/^req_/),

@@ -91,7 +91,11 @@ describe('a webhook', () => {
       shop.api.send('POST', '/debug/test-webhook', { body: { webhook_id: webhook.id, event_type: 'order:paid' } }),
     ]);
     for (const answer of answers) {
-      expect(refusalOf(answer)).toMatchObject({ statusCode: 404, message: 'no webhook has this id' });
+      expect(refusalOf(answer)).toMatchObject({
+        statusCode: 404,
+        message:
+          'no webhook has this id: it must start with "whk_", and the webhook must belong to the merchant of the key',
+      });
     }
     expect(await other.api.webhook(webhook.id)).toEqual(webhook);
   });

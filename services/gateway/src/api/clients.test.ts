@@ -171,7 +171,7 @@ test.each(['update', 'cancel', 'advanceTime', 'remove'])(
     const [send] = CALLS[`orders.${name}`]!;
     await expect(send(failing('not_found'))).rejects.toMatchObject({
       code: 'not_found',
-      message: 'no order has this id',
+      message: 'no order has this id: it must start with "ord_", and the order must belong to the merchant of the key',
     });
     await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
   },
@@ -179,7 +179,10 @@ test.each(['update', 'cancel', 'advanceTime', 'remove'])(
 
 test.each(['confirm', 'fail', 'refund'])('a payment that %s does not find is the 404 of the API', async (name) => {
   const [send] = CALLS[`payments.${name}`]!;
-  await expect(send(failing('not_found'))).rejects.toMatchObject({ message: 'no payment has this id' });
+  await expect(send(failing('not_found'))).rejects.toMatchObject({
+    message:
+      'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+  });
   await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
 });
 

@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/contracts';
+import { AppError, ID_PREFIXES } from '@cpg/contracts';
 import { z } from 'zod';
 
 /** The path parameter `id`. The handler validates its form: a malformed id is 404, like an unknown one. */
@@ -12,10 +12,19 @@ export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhoo
 
 /** The same 404 for a resource that does not exist, is deleted, or belongs to another merchant: ids must not leak
  *  information. */
-export const notFound = (resource: ResourceName): AppError => new AppError('not_found', `no ${resource} has this id`);
+export const notFound = (resource: ResourceName): AppError =>
+  new AppError(
+    'not_found',
+    `no ${resource} has this id: it must start with "${ID_PREFIXES[resource]}_", and the ${resource} must belong to the merchant of the key`,
+  );
 
 /** Validates an id from a path. A malformed id is 404, like an unknown one. */
 export const parseId = (pattern: z.ZodType<string>, resource: ResourceName, id: string): string => {
+  if (id === '')
+    throw new AppError(
+      'not_found',
+      `the path has no id: add the id of the ${resource}, or leave out the "/" at the end to list`,
+    );
   if (!pattern.safeParse(id).success) throw notFound(resource);
   return id;
 };

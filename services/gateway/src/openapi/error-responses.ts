@@ -28,7 +28,7 @@ const FAULTS: Record<string, FaultDetail> = {
   updateOrder: { path: 'expiration_minutes', message: 'must be at least 5' },
   getOrder: {
     path: 'at',
-    message: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B in a URL)',
+    message: 'needs a timezone, like 2026-01-31T12:00:00Z for UTC',
   },
   listOrderHistory: { path: 'cursor', message: 'must be the `next_cursor` of an earlier response' },
   refundPayment: { path: 'amount', message: 'USDC has 6 decimals, this amount has 7' },
@@ -46,7 +46,10 @@ const FAULTS: Record<string, FaultDetail> = {
 const LIST_FAULT: FaultDetail = { path: 'limit', message: 'must be a whole number from 1 to 100' };
 const OTHER_FAULT: FaultDetail = { path: 'colour', message: 'is not a known field' };
 const NO_BODY_FAULT: FaultDetail = { path: 'body', message: 'is not valid JSON' };
-const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to 255 visible characters' };
+const KEY_FAULT: FaultDetail = {
+  path: 'idempotency-key',
+  message: 'must be 1 to 255 visible ASCII characters, without spaces',
+};
 
 const STATUS_TEXTS: Record<number, string> = {
   400: 'The request is not valid. `details` lists the invalid fields, 20 at most.',
@@ -65,6 +68,8 @@ const STATUS_TEXTS: Record<number, string> = {
 
 export interface ErrorContext {
   readonly operationId: string;
+  /** The scope that a key needs. */
+  readonly scope: string | undefined;
   /** Whether the operation is under `/v1`. */
   readonly versioned: boolean;
   readonly namesResource: boolean;
@@ -150,7 +155,8 @@ const waits = (codes: ErrorCode[]): boolean =>
 const exampleOf = (code: ErrorCode, context: ErrorContext) => {
   const details = code === 'invalid_request' ? [faultOf(context)] : [];
   const message = details.map((fault) => `${fault.path}: ${fault.message}`).join('; ') || plain(ERROR_TEXTS[code].when);
-  return errorBody(new AppError(code, message, { details }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
+  const requiredScope = code === 'insufficient_scope' ? context.scope : undefined;
+  return errorBody(new AppError(code, message, { details, requiredScope }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
 };
 
 const faultOf = ({ operationId, changes, hasBody, repeatable }: ErrorContext): FaultDetail => {

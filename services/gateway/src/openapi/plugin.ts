@@ -20,7 +20,7 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
       if (!scope) return described;
       const requirement = `Needs the scope \`${scope}\`.`;
       const description = [described.schema.description, requirement].filter(Boolean).join('\n\n');
-      return { ...described, schema: { ...described.schema, description } };
+      return { ...described, schema: { ...described.schema, description, 'x-required-scope': scope } };
     },
     transformObject: (document) =>
       simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
@@ -100,6 +100,7 @@ const HIDDEN_REF = 'x-ref';
 interface Operation {
   operationId?: string;
   description?: string;
+  'x-required-scope'?: string;
   security?: Record<string, string[]>[];
   parameters?: unknown[];
   requestBody?: object;
@@ -141,6 +142,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
       ...Object.fromEntries(answers),
       ...errorResponses({
         operationId,
+        scope: operation['x-required-scope'],
         versioned,
         namesResource: path.includes('{id}') || !versioned,
         changes: method !== 'get',

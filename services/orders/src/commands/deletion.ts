@@ -64,7 +64,7 @@ export const orderDeletion = ({
     if (unsettled !== null)
       throw new AppError(
         'order_has_unsettled_funds',
-        `payment ${unsettled} is neither settled nor refunded: refund it first, or wait until it is confirmed`,
+        `payment ${unsettled}, which the order does not show, is neither settled nor refunded: wait until it is confirmed, then refund it`,
       );
   };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {

@@ -59,19 +59,28 @@ const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: stri
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
  *  it is: anybody may still replace it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
-  if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
+  if (order.status === 'canceled')
+    throw new AppError('order_state_conflict', 'a canceled order takes no payments: refund those that it has');
   if (order.status === 'initialized')
     throw new AppError('order_state_conflict', 'the order has no deposit instructions yet: try again');
   if (order.status === 'paid') return [];
-  const captured = order.payments.filter(
-    (payment) =>
-      (['received', 'orphan'].includes(payment.status) || isExcess(order, payment)) &&
-      isOfItsCurrency(order, payment) &&
-      !isBeforeOrder(order, payment) &&
-      !isUnmined(payment),
+  return applyPayments(
+    order,
+    order.payments.filter((payment) => canBeCaptured(order, payment)),
+    'captured',
+    at,
   );
-  return applyPayments(order, captured, 'captured', at);
 };
+
+/** Whether a capture applies the payment, as far as the order needs it. */
+export const canBeCaptured = (order: ExistingOrder, payment: PaymentState): boolean =>
+  order.status !== 'canceled' &&
+  order.status !== 'initialized' &&
+  order.status !== 'paid' &&
+  (['received', 'orphan'].includes(payment.status) || isExcess(order, payment)) &&
+  isOfItsCurrency(order, payment) &&
+  !isBeforeOrder(order, payment) &&
+  !isUnmined(payment);
 
 /** Rails that count no confirmations, for example of the sandbox, do not say so. */
 const isUnmined = ({ block, confirmations }: PaymentState): boolean => !block && confirmations === 0;

@@ -2,6 +2,7 @@ import type { Metadata } from '@cpg/contracts';
 import {
   after,
   cancel,
+  capture,
   dueAt,
   existing,
   expireAt,
@@ -11,8 +12,9 @@ import {
   refund,
   remove,
 } from '../testing/jest-deciding.ts';
-import { createOrder, instruction, minutesAfterNoon, NOON, offer, orderCreated } from '../testing/orders.ts';
+import { createOrder, instruction, minutesAfterNoon, NOON, offer, orderCreated, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 
 describe('creation', () => {
   test('an order with deposit instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
@@ -159,6 +161,46 @@ describe('deletion', () => {
       .when(remove)
       .thenLike({ type: 'OrderDeleted' }),
   );
+  const held = createOrder({ allow: { partial_payments: false } });
+  const [part, late] = [offer(1, 4_000_000n), offer(1, 10_000_000n, { at: minutesAfterNoon(61) })];
+  const paidBack = refund(1, 4_000_000n);
+  test.each<[advice: string, before: OrderCommand[], followed: OrderCommand[]]>([
+    [
+      'is not confirmed yet: wait until it is confirmed or has failed',
+      [createOrder(), offer(1, 10_000_000n, { confirmed: false })],
+      [offer(1, 10_000_000n)],
+    ],
+    [
+      'is held until more money comes: capture the order, or cancel it and refund the payment',
+      [held, part],
+      [cancel, paidBack],
+    ],
+    ['is an orphan that is not refunded: refund it', [createOrder(), part, cancel], [paidBack]],
+    [
+      'is an orphan that is not refunded: capture the order, or refund the payment',
+      [createOrder(), expireAt(dueAt), late],
+      [capture],
+    ],
+    [
+      'is applied to an order that is not paid: wait until the order is paid, or refund the payment',
+      [createOrder(), part],
+      [offer(2, 6_000_000n)],
+    ],
+    [
+      'is applied to an order that is partially_paid_expired: refund the payment',
+      [createOrder(), part, expireAt(dueAt)],
+      [paidBack],
+    ],
+    [
+      'is applied to an order that is reversed: refund the payment',
+      [createOrder(), part, offer(2, 6_000_000n), fail(2, 6_000_000n)],
+      [paidBack],
+    ],
+  ])('%s: then the order can be deleted', (advice, before, followed) => {
+    const refused = () => orderDecider.decide(remove, after(...before));
+    expect(refused).toThrow(`payment ${paymentId(1)} ${advice}`);
+    expect(orderDecider.decide(remove, after(...before, ...followed))).toMatchObject([{ type: 'OrderDeleted' }]);
+  });
   test('refuses every command after a deletion', () =>
     given(...past(createOrder(), remove))
       .when(cancel)

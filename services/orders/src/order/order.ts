@@ -6,25 +6,17 @@ import {
   METADATA_MAX_BYTES,
   type OfferedPayment,
   type OrderEvent,
+  type PaymentState,
   unreachable,
 } from '@cpg/contracts';
 import type { Decider } from '@cpg/event-sourcing/decider';
-import { applyHeldPayments, capture } from './apply-payments.ts';
+import { applyHeldPayments, canBeCaptured, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
-import {
-  appliedMinor,
-  type ExistingOrder,
-  exists,
-  isHeld,
-  isOpen,
-  MAX_CHANGES,
-  type Order,
-  sightingsOf,
-} from './state.ts';
+import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order, sightingsOf } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
@@ -145,8 +137,12 @@ const orphanUnfit = (order: ExistingOrder, at: string): OrderEvent[] =>
 const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') return [];
   if (!order.capabilities.can_cancel)
-    throw new AppError('cancel_not_allowed', 'the order was created with can_cancel false');
-  if (!isOpen(order)) throw new AppError('order_state_conflict', `an order that is ${order.status} cannot be canceled`);
+    throw new AppError('cancel_not_allowed', 'the order was created with can_cancel false: let it expire');
+  if (!isOpen(order))
+    throw new AppError(
+      'order_state_conflict',
+      `an order that is ${order.status} cannot be canceled: it takes no more payments. To give money back, refund its payments`,
+    );
   const orphanedPaymentIds = order.payments
     .filter((payment) => payment.status === 'applied' || isHeld(payment))
     .map(({ paymentId }) => paymentId);
@@ -160,10 +156,13 @@ const update = (
   order: ExistingOrder,
 ): OrderEvent[] => {
   if (!order.capabilities.can_update)
-    throw new AppError('update_not_allowed', 'the order was created with can_update false');
+    throw new AppError('update_not_allowed', 'the order was created with can_update false: create a new order');
   refuseTooManyChanges(order);
   if (expirationMinutes !== undefined && !isOpen(order))
-    throw new AppError('order_state_conflict', `the deadline of an order that is ${order.status} cannot be changed`);
+    throw new AppError(
+      'order_state_conflict',
+      `an order that is ${order.status} has no deadline to change: create a new order`,
+    );
   const deadline =
     expirationMinutes !== undefined && moveDeadline(order, { minutes: expirationMinutes, rateLockMaxMinutes, now });
   const at = now.toISOString();
@@ -197,15 +196,31 @@ const refuseTooManyChanges = ({ changes }: ExistingOrder): void => {
 };
 
 const remove = (order: ExistingOrder, at: string): OrderEvent[] => {
-  const hasUnsettledPayments = order.payments.some(
-    (payment) =>
-      payment.status === 'received' || (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor),
-  );
-  if (hasUnsettledPayments || (order.status !== 'paid' && appliedMinor(order) > 0n)) {
-    throw new AppError(
-      'order_has_unsettled_funds',
-      'the order holds money that is neither settled nor refunded: capture it, cancel it or refund it first',
-    );
+  const unsettled = order.payments.filter((payment) => isUnsettled(order, payment));
+  if (unsettled.length > 0) {
+    const [first] = unsettled as [PaymentState];
+    const more = unsettled.length > 1 ? `. ${unsettled.length} payments of the order are like this` : '';
+    throw new AppError('order_has_unsettled_funds', `payment ${first.paymentId} ${remedyFor(order, first)}${more}`);
   }
   return [{ type: 'OrderDeleted', data: { reason: 'deleted_by_merchant', at } }];
+};
+
+const isUnsettled = (order: ExistingOrder, payment: PaymentState): boolean =>
+  payment.status === 'received' ||
+  (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor) ||
+  (order.status !== 'paid' && payment.appliedMinor > 0n);
+
+/** Why the payment forbids to delete the order, and what ends that. */
+const remedyFor = (order: ExistingOrder, payment: PaymentState): string => {
+  const { status, confirmedAt } = payment;
+  if (status === 'received' && confirmedAt === undefined)
+    return 'is not confirmed yet: wait until it is confirmed or has failed';
+  if (status === 'received')
+    return 'is held until more money comes: capture the order, or cancel it and refund the payment';
+  if (status === 'orphan' && canBeCaptured(order, payment))
+    return 'is an orphan that is not refunded: capture the order, or refund the payment';
+  if (status === 'orphan') return 'is an orphan that is not refunded: refund it';
+  return isOpen(order)
+    ? 'is applied to an order that is not paid: wait until the order is paid, or refund the payment'
+    : `is applied to an order that is ${order.status}: refund the payment`;
 };

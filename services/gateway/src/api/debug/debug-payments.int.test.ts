@@ -180,7 +180,11 @@ describe.each([
     expect((await act(payment.id, { 'x-api-key': other.key })).status).toBe(404);
     expect((await act(payment.id, { 'x-api-key': 'x' })).status).toBe(401);
     for (const id of ['nonsense', `pay_${newUlid()}`])
-      expect((await act(id)).body).toMatchObject({ statusCode: 404, message: 'no payment has this id' });
+      expect((await act(id)).body).toMatchObject({
+        statusCode: 404,
+        message:
+          'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+      });
   });
 
   test('returns an error of the payments service', async () => {

@@ -31,15 +31,28 @@ const instant = (round: 'down' | 'up') =>
       // Also for text without this form: then it fails the check that follows.
       const exact = `${upToMinute}:${seconds}.${milliseconds}${offset}`;
       if (!RFC_3339.safeParse(exact).success) {
-        context.addIssue({
-          code: 'custom',
-          message: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B in a URL)',
-        });
+        context.addIssue({ code: 'custom', message: timeFault(text) });
         return z.NEVER;
       }
       const hasPartOfMs = /[1-9]/.test(fraction.slice(3));
       return new Date(Date.parse(exact) + (hasPartOfMs && round === 'up' ? 1 : 0));
     });
+
+const DATE = /^\d{4}-\d\d-\d\d/;
+const WITHOUT_ZONE = /^T\d\d:\d\d(:\d\d(\.\d{1,9})?)?$/;
+const SPACE_FOR_PLUS = /^T[\d:.]+ \d\d:?(\d\d)?$/;
+
+/** What is wrong with a text that is no instant. */
+const timeFault = (text: string): string => {
+  const date = DATE.exec(text)?.[0] ?? '';
+  const time = text.slice(date.length);
+  if (date === '') return 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z';
+  if (!z.iso.date().safeParse(date).success) return `has a day that does not exist: ${date}`;
+  if (time === '') return `needs a time and a timezone, like ${date}T00:00:00Z`;
+  if (WITHOUT_ZONE.test(time)) return `needs a timezone, like ${text}Z for UTC`;
+  if (SPACE_FOR_PLUS.test(time)) return 'has a space in the place of the + of its timezone: write + as %2B in a URL';
+  return `must be ISO 8601 with a timezone, like ${date}T12:00:00Z`;
+};
 
 /** An instant, or the end of a time range. */
 export const Instant = instant('down');

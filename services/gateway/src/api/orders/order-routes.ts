@@ -169,9 +169,11 @@ const paymentMethodRefusal = (
   const details = enable_rails.flatMap((rail, index): FaultDetail[] => {
     const method = methods.find(({ type }) => type === rail);
     const path = `enable_rails.${index}`;
-    if (!method) return [{ path, message: `${rail} is not among the payment methods of this merchant` }];
-    if (method.supported_currencies.includes(payment_currency)) return [];
-    return [{ path, message: `${rail} does not support ${payment_currency} for this merchant` }];
+    const listed = '`payment_methods` of GET /v1/merchants/me lists them';
+    if (!method) return [{ path, message: `${rail} is not among your payment methods: ${listed}` }];
+    const { supported_currencies: supported } = method;
+    if (supported.includes(payment_currency)) return [];
+    return [{ path, message: `${rail} does not take ${payment_currency} for you: it takes ${supported.join(', ')}` }];
   });
   return details.length > 0 ? invalidRequest(details) : null;
 };

@@ -128,7 +128,11 @@ describe('refund', () => {
   test('of an unknown payment is 404', async () => {
     gateway.payments.respond = () => errorResponse(404, 'not_found', 'there is no such payment');
     for (const id of [`pay_${newUlid()}`, 'pay_'])
-      expect((await refund(id)).body).toMatchObject({ statusCode: 404, message: 'no payment has this id' });
+      expect((await refund(id)).body).toMatchObject({
+        statusCode: 404,
+        message:
+          'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+      });
   });
 });
 
@@ -136,6 +140,9 @@ test("another merchant's, an unknown and a malformed id are 404", async () => {
   const other = await gateway.merchant();
   expect((await other.send('GET', '/v1/payments')).body.total).toBe(0);
   for (const id of [payments[0]!.id, `pay_${newUlid()}`, 'pay_']) {
-    expect((await other.send('GET', `/v1/payments/${id}`)).body).toMatchObject({ message: 'no payment has this id' });
+    expect((await other.send('GET', `/v1/payments/${id}`)).body).toMatchObject({
+      message:
+        'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+    });
   }
 });

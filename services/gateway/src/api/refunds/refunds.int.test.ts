@@ -34,7 +34,10 @@ test('returns a refund to its merchant only', async () => {
   ] as const)
     expect(await caller.send('GET', `/v1/refunds/${path}`)).toMatchObject({
       status: 404,
-      body: { message: 'no refund has this id' },
+      body: {
+        message:
+          'no refund has this id: it must start with "rfd_", and the refund must belong to the merchant of the key',
+      },
     });
   expect((await other.send('GET', '/v1/refunds')).body).toMatchObject({ items: [], total: 0 });
 });

@@ -82,7 +82,7 @@ test.each([
     'metadata.id: 12345678901234567890 does not fit a 64-bit floating-point number: send it as a string',
   ],
   ['a syntax error', '{"metadata":{},}', 'body: is not valid JSON, at character 16'],
-  ['an empty body', '', 'body: is required'],
+  ['an empty body', '', 'body: is required: send a JSON object'],
 ])('the message for %s says what is wrong', async (_, payload, message) => {
   expect(await post(payload)).toMatchObject({ status: 400, body: { message } });
 });
@@ -100,7 +100,7 @@ test('a form is refused with 415', async () => {
   const type = 'application/x-www-form-urlencoded';
   expect(await post('a=1', { 'content-type': type }, '/orders/cancel')).toMatchObject({
     status: 415,
-    body: { message: 'send the body as application/json' },
+    body: { message: `the body is ${type}: send JSON with the header content-type: application/json` },
   });
 });
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { AppError, invalidRequest, MAX_FAULT_DETAILS } from '@cpg/contracts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_DEPTH } from './storable-text.ts';
 
 /** Accepts uncompressed JSON bodies only. An empty body counts as no body, whatever its content type: many clients send
@@ -11,8 +11,13 @@ export const acceptJsonBodies = (app: FastifyInstance): void => {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     body.length === 0 ? undefined : parseBody(body),
   );
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
-    if (body.length > 0) throw new AppError('unsupported_media_type', 'send the body as application/json');
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async ({ headers }: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return;
+    const type = headers['content-type']?.split(';')[0]?.slice(0, 64) ?? 'of no type';
+    throw new AppError(
+      'unsupported_media_type',
+      `the body is ${type}: send JSON with the header content-type: application/json`,
+    );
   });
   app.addHook('preParsing', async ({ headers }, reply) => {
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -10,7 +10,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 export const idempotencyKeyOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined => {
   const key = headers[HEADER];
   if (key === undefined || (typeof key === 'string' && VISIBLE_ASCII.test(key))) return key;
-  throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
+  throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible ASCII characters, without spaces' }]);
 };
 
 /** The id of the order that a merchant creates with a key, while no earlier use of the key has expired. */

@@ -83,7 +83,12 @@ describe.each(ENDPOINTS)('%s %s', (method, url, scope) => {
     const { status, body } = await send(gateway.app, method, url, malformed, { 'x-api-key': key });
     expect({ status, body }).toEqual({
       status: 403,
-      body: { ...FORBIDDEN, code: 'insufficient_scope', request_id: expect.any(String) },
+      body: {
+        ...FORBIDDEN,
+        code: 'insufficient_scope',
+        request_id: expect.any(String),
+        required_scope: scope,
+      },
     });
   });
 
@@ -202,7 +207,7 @@ test('no cache may store an answer, with a secret or without', async () => {
 test('an unknown path is 404 in the format of all errors', async () => {
   expect((await shop.send('GET', '/v1/chargebacks')).body).toEqual({
     error: 'Not Found',
-    message: 'there is no endpoint GET /v1/chargebacks',
+    message: 'there is no endpoint GET /v1/chargebacks: /docs lists all endpoints',
     statusCode: 404,
     code: 'not_found',
     request_id: expect.any(String),

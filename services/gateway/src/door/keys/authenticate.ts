@@ -68,6 +68,6 @@ export const requireScopes = (app: FastifyInstance): void => {
   app.addHook('onRequest', async (request) => {
     const { scope } = request.routeOptions.config;
     if (!scope || !callerOf(request).scopes.has(scope))
-      throw new AppError('insufficient_scope', `the key needs the scope ${scope}`);
+      throw new AppError('insufficient_scope', `the key needs the scope ${scope}`, { requiredScope: scope });
   });
 };

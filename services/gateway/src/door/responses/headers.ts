@@ -23,7 +23,8 @@ export const addSecurityHeaders = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, done) => setHeaders(request.raw, reply.raw, () => done()));
 };
 
-/** Responds 405 with an `Allow` header when a path exists, but not for this method. Register it before the routes. */
+/** Responds 405 with an `Allow` header when a path exists, but not for this method, and 404 with the path that was meant
+ *  when another one does. Register it before the routes. */
 export const answerMethodNotAllowed = (app: FastifyInstance): void => {
   const methodsByPath = new Map<string, Set<string>>();
 
@@ -36,12 +37,24 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0]!;
-    const methods = [...methodsByPath].flatMap(([url, known]) => (patternOf(url).test(path) ? [...known] : []));
-    if (methods.length === 0) return;
+    const methodsOf = (tried: string) =>
+      [...methodsByPath].flatMap(([url, known]) => (patternOf(url).test(tried) ? [...known] : []));
+    const methods = methodsOf(path);
+    if (methods.length === 0) {
+      const meant = meantPaths(path).find((each) => methodsOf(each).includes(request.method));
+      const advice = meant === undefined ? '/docs lists all endpoints' : `did you mean ${meant}?`;
+      throw new AppError('not_found', `there is no endpoint ${request.method} ${path}: ${advice}`);
+    }
     const allow = [...new Set(methods)].sort().join(', ');
     reply.header('allow', allow);
     throw new AppError('method_not_allowed', `${path} allows ${allow}, not ${request.method}`);
   });
+};
+
+/** A path without its last slash, and with the version that all paths of merchants have. */
+const meantPaths = (path: string): string[] => {
+  const bare = path.replace(/\/+$/, '');
+  return bare === '' ? [] : [bare, `/v1${bare}`];
 };
 
 /** Matches any text for a parameter such as `:id`, as the router does. */
