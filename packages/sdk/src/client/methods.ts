@@ -2,13 +2,13 @@
 export interface RequestOptions {
   /** The Idempotency-Key of a POST, 1 to 255 visible characters. By default the client makes one for each call and keeps
    *  it over its retries. Give your own to repeat a call later, for example after a crash of your process. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Milliseconds for one attempt, its answer included. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a request may be sent again. 0 for never. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Ends the call, its waits included, with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ export interface RequestOptions {
 /** A page of a list. */
 export interface Page<Item> {
   readonly items: Item[];
-  readonly next_cursor?: string;
+  readonly next_cursor?: string | undefined;
 }
 
 /** A list. `await` it for one page, or read every item with `for await`, which asks for pages as they are needed. */

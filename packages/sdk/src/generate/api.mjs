@@ -1,4 +1,5 @@
 import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
 
 /**
  * @typedef {{ $ref?: string, anyOf?: Schema[], properties?: Record<string, Schema>, items?: Schema }} Schema
@@ -28,8 +29,30 @@ export const apiTypes = async (document) => {
     defaultNonNullable: false,
     silent: true,
   });
-  return HEADING + astToString(ast);
+  return HEADING + astToString(orUndefined(ast));
 };
+
+/**
+ * Lets optional fields be `undefined`, which JSON leaves out, also with `exactOptionalPropertyTypes`.
+ * @type {(nodes: ts.Node[]) => ts.Node[]}
+ */
+export const orUndefined = (nodes) =>
+  ts.transform(nodes, [
+    (context) => (root) => {
+      /** @type {(node: ts.Node) => ts.Node} */
+      const visit = (node) => {
+        const inner = ts.visitEachChild(node, visit, context);
+        if (!ts.isPropertySignature(inner) || !inner.questionToken || !inner.type) return inner;
+        if (inner.type.kind === ts.SyntaxKind.NeverKeyword) return inner;
+        const type = ts.factory.createUnionTypeNode([
+          inner.type,
+          ts.factory.createKeywordTypeNode(ts.SyntaxKind.UndefinedKeyword),
+        ]);
+        return ts.factory.updatePropertySignature(inner, inner.modifiers, inner.name, inner.questionToken, type);
+      };
+      return visit(root);
+    },
+  ]).transformed;
 
 /** Errors and headers would make half of the types. @type {(operation: Operation) => Operation} */
 const withSuccessAlone = (operation) => ({

@@ -1,5 +1,5 @@
 import openapiTS, { astToString } from 'openapi-typescript';
-import { HEADING } from './api.mjs';
+import { HEADING, orUndefined } from './api.mjs';
 
 /**
  * @typedef {{ $ref?: string, $defs?: Record<string, Schema>, $id?: string, $schema?: string, title?: string,
@@ -30,7 +30,7 @@ export const eventModule = async (documents) => {
     HEADING,
     "import { z } from 'zod';\n",
     "import { messageSchema, orAnotherVariant, typed } from '../events/schema.ts';\n\n",
-    astToString(ast).replace(/^export (type (paths|webhooks|\$defs|operations) )/gm, '$1'),
+    astToString(orUndefined(ast)).replace(/^export (type (paths|webhooks|\$defs|operations) )/gm, '$1'),
     '\n',
     ...inOrder(parts).map(([name, schema]) => constant(name, zodOf(schema), schema)),
     `const attributes = ${zodOf(envelope)};\n`,

@@ -165,7 +165,7 @@ export interface paths {
         head?: never;
         /**
          * Update an order
-         * @description Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
+         * @description Changes `metadata`. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
          *
          *     Needs the scope `orders:self:update`.
          */
@@ -714,10 +714,8 @@ export interface components {
             code: string;
             /** @description The id of the request. Include it when you contact support. */
             request_id: string;
-            /** @description Only with `insufficient_scope`: the scope that the key needs for this operation. */
-            required_scope?: string;
             /** @description Only with status 400: one entry per invalid field or parameter, 20 at most. */
-            details?: components["schemas"]["ApiErrorDetail"][];
+            details?: components["schemas"]["ApiErrorDetail"][] | undefined;
         };
         ApiErrorDetail: {
             /** @description The field or parameter, like `items.0.unit_price`. */
@@ -742,9 +740,9 @@ export interface components {
             /** @description The email address for questions. */
             contact_email: string;
             /** @description The phone number for questions. */
-            contact_phone?: string;
+            contact_phone?: string | undefined;
             /** @description The address of the business. */
-            address?: components["schemas"]["Address"];
+            address?: components["schemas"]["Address"] | undefined;
         };
         Capabilities: {
             /** @description Whether the order can be canceled. */
@@ -804,7 +802,7 @@ export interface components {
             /** @description CAIP-19 */
             asset: string;
             /** @description The name that wallets show for the asset, where it is not the currency: `USDT0`. */
-            asset_label?: string;
+            asset_label?: string | undefined;
             /** @description The address to send to. It belongs to this order alone. */
             address: string;
             /** @description The amount that is still missing, beside payments that are received and not applied yet. */
@@ -814,11 +812,11 @@ export interface components {
             /** @description The decimals of the asset on this network. */
             decimals: number;
             /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing. */
-            payment_uri?: string;
+            payment_uri?: string | undefined;
             /** @description The number of blocks after which a payment counts. */
             required_confirmations: number;
             /** @description The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid. */
-            smallest_payable_amount?: string;
+            smallest_payable_amount?: string | undefined;
             /**
              * Format: date-time
              * @description Until when the instruction is valid.
@@ -855,7 +853,7 @@ export interface components {
              * Format: date-time
              * @description When the next attempt is due. Present only while the delivery is `pending`.
              */
-            next_attempt_at?: string;
+            next_attempt_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -865,7 +863,7 @@ export interface components {
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
         };
         DeliveryAttempt: {
             /** @description The number of the attempt, from 1. */
@@ -880,11 +878,11 @@ export interface components {
             /** @description How long the attempt took, in milliseconds. */
             duration_ms: number;
             /** @description HTTP status of the answer, if there was one. */
-            status_code?: number;
+            status_code?: number | undefined;
             /** @description Why there was no complete answer. */
-            error?: string;
+            error?: string | undefined;
             /** @description The first part of the answer body, as text. Shown to keys that may see the `payload`. */
-            response?: string;
+            response?: string | undefined;
         };
         DeliveryPage: {
             /** @description The items of this page. */
@@ -900,7 +898,7 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
         };
         /**
          * @description The state of a delivery. New values can be added: handle a value that you do not know.
@@ -976,7 +974,7 @@ export interface components {
              * Format: date-time
              * @description When the next attempt is due. Present only while the delivery is `pending`.
              */
-            next_attempt_at?: string;
+            next_attempt_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -986,13 +984,13 @@ export interface components {
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
             /** @description Oldest first, 100 at most. */
             attempts: components["schemas"]["DeliveryAttempt"][];
             /** @description The `cursor` of the later attempts. Absent if there are none. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
             /** @description The request body, as it was sent. Shown to keys that may read its object: `orders:self:read` for order events, `payments:self:read` for payment events. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again. */
-            payload?: components["schemas"]["WebhookPayload"];
+            payload?: components["schemas"]["WebhookPayload"] | undefined;
         };
         DepositInstruction: components["schemas"]["CryptoDepositInstruction"] | components["schemas"]["GatewayPayInstruction"];
         /**
@@ -1002,7 +1000,7 @@ export interface components {
          */
         FailPayment: {
             /** @description The value for `failure_reason`. By default, `dropped` for a received payment and `reorg` for an applied one. */
-            reason?: string;
+            reason?: string | undefined;
         };
         GatewayPayInstruction: {
             /**
@@ -1024,20 +1022,12 @@ export interface components {
              */
             payment_url: string;
             /** @description Absent when the order takes no more payments. */
-            qr_content?: string;
+            qr_content?: string | undefined;
             /**
              * Format: date-time
              * @description Until when the instruction is valid.
              */
             expires_at: string;
-        };
-        HistoryAllocation: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description The part that the order took. */
-            applied_amount: string;
-            /** @description The surplus, due for refund. */
-            unapplied_amount: string;
         };
         /**
          * @example {
@@ -1061,77 +1051,238 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"];
-        HistoryInstruction: {
-            /** @description The rail that the instruction is for. */
-            rail: components["schemas"]["Rail"];
-            /** @description The currency of the amounts. */
-            currency: components["schemas"]["PaymentCurrency"];
-            /** @description The name of the network. */
-            network?: string;
-            /** @description The chain (CAIP-2). */
-            chain_id?: string;
-            /** @description The asset (CAIP-19). */
-            asset?: string;
-            /** @description The name that wallets show for the asset, where it is not the currency. */
-            asset_label?: string;
-            /** @description The deposit address. */
-            address?: string;
-            /** @description Decimals of the asset on its chain. */
-            decimals?: number;
-            /** @description Number of confirmations after which a payment counts. */
-            required_confirmations?: number;
-            /** @description The name of the provider. */
-            provider?: string;
-            /** @description The reference for the payer. */
-            payment_reference?: string;
-            /** @description The page on which to pay. */
-            payment_url?: string;
-        };
-        HistoryPayment: {
-            /** @description The payment: `pay_` and a ULID. */
+        HistoryEntry: {
+            /** @description The event: `evt_` and a ULID. */
             id: string;
-            /** @description The rail that reported the payment. */
-            payment_rail: components["schemas"]["Rail"];
-            /** @description Identifies the money at its source. */
-            provider_id: string;
-            /** @description The currency of the amounts. */
-            currency: components["schemas"]["PaymentCurrency"];
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /** @description Event type, for example `OrderPaymentsApplied`. */
+            type: string;
             /**
              * Format: date-time
-             * @description When the rail first saw the payment.
+             * @description When it happened.
              */
-            seen_at: string;
-            /** @description The amount that was paid. */
-            paid_amount: string;
-            /** @description The fee of the payment. */
-            fee_amount: string;
+            at: string;
             /**
              * Format: date-time
-             * @description When the payment was received.
+             * @description When it was recorded.
              */
-            created_at: string;
-            /** @description The asset (CAIP-19). */
-            asset?: string;
-            /** @description The name that wallets show for the asset, where it is not the currency. */
-            asset_label?: string;
-            /** @description `false` for a token that does not count as the currency. */
-            credited?: boolean;
-            /** @description Hash of the transaction on its chain. */
-            tx_hash?: string;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-            /** @description Your own data. */
-            metadata?: {
-                [key: string]: unknown;
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. Which fields it has depends on `type`. Empty for a type that is newer than the API. */
+            data: {
+                /** @description The rail that reported the payment. */
+                payment_rail?: components["schemas"]["Rail"] | undefined;
+                /** @description Identifies the money at its source. */
+                provider_id?: string | undefined;
+                /** @description The currency of the amounts. */
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
+                /** @description The amount that was paid. */
+                paid_amount?: string | undefined;
+                /** @description The fee of the payment. */
+                fee_amount?: string | undefined;
+                /** @description The asset (CAIP-19). */
+                asset?: string | undefined;
+                /** @description The name that wallets show for the asset, where it is not the currency. */
+                asset_label?: string | undefined;
+                /** @description `false` for a token that does not count as the currency. */
+                credited?: boolean | undefined;
+                /** @description Hash of the transaction on its chain. */
+                tx_hash?: string | undefined;
+                /** @description Number of confirmations that the rail reported. */
+                confirmations?: number | undefined;
+                /** @description The block that contains the payment: none before it is mined. */
+                block?: components["schemas"]["Block"] | undefined;
+                /** @description Your own data. It is stored and returned, and has no effect. */
+                metadata?: components["schemas"]["Metadata"] | undefined;
+                /**
+                 * Format: date-time
+                 * @description When the rail first saw the payment.
+                 */
+                seen_at?: string | undefined;
+                /**
+                 * Format: date-time
+                 * @description When the rail confirmed the payment.
+                 */
+                confirmed_at?: string | undefined;
+                /** @description The order that the payment names. */
+                order_id?: string | undefined;
+                /** @description Your id. */
+                merchant_id?: string | undefined;
+                /** @description Your own reference. It need not be unique. */
+                external_reference_id?: string | undefined;
+                /** @description Your page for a payer who has paid, as in the request. */
+                return_url?: string | undefined;
+                /** @description Your page for a payer who does not pay, as in the request. */
+                cancel_url?: string | undefined;
+                /** @description The items of the order. */
+                items?: components["schemas"]["Item"][] | undefined;
+                /** @description The rails that the payer can use. */
+                enable_rails?: components["schemas"]["Rail"][] | undefined;
+                /** @description The capabilities of the order. */
+                capabilities?: components["schemas"]["Capabilities"] | undefined;
+                /** @description The locked rates after the event. */
+                rates?: components["schemas"]["Rates"] | undefined;
+                /** @description The total of the order after the event. */
+                total_amount?: string | undefined;
+                /** @description The part of the total that may be missing. Absent for none. */
+                underpayment_tolerance_percent?: number | undefined;
+                /** @description Minutes until the deadline. */
+                expiration_minutes?: number | undefined;
+                /**
+                 * Format: date-time
+                 * @description The deadline after the event.
+                 */
+                expiration_date?: string | undefined;
+                /** @description Where to pay, without the amount. */
+                deposit_instructions?: {
+                    /** @description The rail that the instruction is for. */
+                    rail: components["schemas"]["Rail"];
+                    /** @description The currency of the amounts. */
+                    currency: components["schemas"]["PaymentCurrency"];
+                    /** @description The name of the network. */
+                    network?: string | undefined;
+                    /** @description The chain (CAIP-2). */
+                    chain_id?: string | undefined;
+                    /** @description The asset (CAIP-19). */
+                    asset?: string | undefined;
+                    /** @description The name that wallets show for the asset, where it is not the currency. */
+                    asset_label?: string | undefined;
+                    /** @description The deposit address. */
+                    address?: string | undefined;
+                    /** @description Decimals of the asset on its chain. */
+                    decimals?: number | undefined;
+                    /** @description Number of confirmations after which a payment counts. */
+                    required_confirmations?: number | undefined;
+                    /** @description The name of the provider. */
+                    provider?: string | undefined;
+                    /** @description The reference for the payer. */
+                    payment_reference?: string | undefined;
+                    /** @description The page on which to pay. */
+                    payment_url?: string | undefined;
+                }[] | undefined;
+                /** @description The status of the order after the event. */
+                status?: components["schemas"]["OrderStatus"] | undefined;
+                /** @description The reason for the status. */
+                status_reason?: string | undefined;
+                /** @description The payment that was offered to the order. */
+                payment?: {
+                    /** @description The payment: `pay_` and a ULID. */
+                    id?: string | undefined;
+                    /** @description The rail that reported the payment. */
+                    payment_rail?: components["schemas"]["Rail"] | undefined;
+                    /** @description Identifies the money at its source. */
+                    provider_id?: string | undefined;
+                    /** @description The currency of the amounts. */
+                    currency?: components["schemas"]["PaymentCurrency"] | undefined;
+                    /** @description The amount that was paid. */
+                    paid_amount?: string | undefined;
+                    /** @description The fee of the payment. */
+                    fee_amount?: string | undefined;
+                    /** @description The asset (CAIP-19). */
+                    asset?: string | undefined;
+                    /** @description The name that wallets show for the asset, where it is not the currency. */
+                    asset_label?: string | undefined;
+                    /** @description `false` for a token that does not count as the currency. */
+                    credited?: boolean | undefined;
+                    /** @description Hash of the transaction on its chain. */
+                    tx_hash?: string | undefined;
+                    /** @description Number of confirmations that the rail reported. */
+                    confirmations?: number | undefined;
+                    /** @description The block that contains the payment: none before it is mined. */
+                    block?: components["schemas"]["Block"] | undefined;
+                    /** @description Your own data. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    } | undefined;
+                    /**
+                     * Format: date-time
+                     * @description When the rail first saw the payment.
+                     */
+                    seen_at?: string | undefined;
+                    /**
+                     * Format: date-time
+                     * @description When the rail confirmed the payment.
+                     */
+                    confirmed_at?: string | undefined;
+                    /**
+                     * Format: date-time
+                     * @description When the payment was received.
+                     */
+                    created_at?: string | undefined;
+                } | undefined;
+                /** @description The payment that the event is about. */
+                payment_id?: string | undefined;
+                /** @description The payments that became orphans. */
+                payment_ids?: string[] | undefined;
+                /** @description Whether the rail had confirmed the payment. */
+                confirmed?: boolean | undefined;
+                /** @description The payments that were applied, and what the order took of each. */
+                allocations?: {
+                    /** @description The payment that the event is about. */
+                    payment_id: string;
+                    /** @description The part that the order took. */
+                    applied_amount: string;
+                    /** @description The surplus, due for refund. */
+                    unapplied_amount: string;
+                }[] | undefined;
+                /** @description The part that the order took. */
+                applied_amount?: string | undefined;
+                /** @description The surplus, due for refund. */
+                unapplied_amount?: string | undefined;
+                /** @description The reason why the payments became orphans. */
+                orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
+                /** @description The reason why the payment failed. */
+                failure_reason?: string | undefined;
+                /**
+                 * Format: date-time
+                 * @description When the payment failed.
+                 */
+                failed_at?: string | undefined;
+                /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
+                sighting?: number | undefined;
+                /**
+                 * Format: date-time
+                 * @description When the rail saw the money again.
+                 */
+                reinstated_at?: string | undefined;
+                /** @description The refund: `rfd_` and a ULID. */
+                refund_id?: string | undefined;
+                /** @description The amount of the refund. */
+                amount?: string | undefined;
+                /** @description The total of all refunds of the payment after this one. */
+                refunded_amount?: string | undefined;
+                /**
+                 * Format: date-time
+                 * @description When the payment was refunded.
+                 */
+                refunded_at?: string | undefined;
+                /** @description The network on which the money went back. */
+                network?: string | undefined;
+                /** @description Where the money went: an address on `network`, or the text of the merchant. */
+                destination?: string | undefined;
+                /** @description The reason that was given. */
+                reason?: string | undefined;
+                /** @description Number of the renewal. */
+                renewal?: number | undefined;
+                /** @description By how much the clock of a sandbox order was advanced. */
+                minutes?: number | undefined;
             };
-            /**
-             * Format: date-time
-             * @description When the rail confirmed the payment.
-             */
-            confirmed_at?: string;
         };
         IndividualProfile: {
             /** @description First name. */
@@ -1141,21 +1292,19 @@ export interface components {
             /** @description Email address. */
             email: string;
             /** @description Phone number. */
-            phone?: string;
+            phone?: string | undefined;
         };
         Item: {
             /** @description What is sold. */
             name: string;
             /** @description How many: more than 0, with at most 6 decimals. */
             quantity: number;
-            /** @description The price of one unit. Negative for a discount, `-50.00`, and only for a discount. */
+            /** @description The price of one unit. */
             unit_price: string;
             /** @description The currency of the price. It is converted into the currency of the order at a locked rate. */
             currency: components["schemas"]["ItemCurrency"];
-            /** @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is. */
-            kind?: components["schemas"]["ItemKind"];
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
-            modifiers?: components["schemas"]["Modifier"][];
+            modifiers?: components["schemas"]["Modifier"][] | undefined;
         };
         /**
          * @description A currency of prices. New values can be added: handle a value that you do not know.
@@ -1167,20 +1316,13 @@ export interface components {
             name: string;
             /** @description How many: more than 0, with at most 6 decimals. */
             quantity: number;
-            /** @description The price of one unit. Negative for a discount, `-50.00`, and only for a discount. */
+            /** @description The price of one unit. */
             unit_price: string;
             /** @description The currency of the price. It is converted into the currency of the order at a locked rate. */
             currency: components["schemas"]["ItemCurrency"];
-            /** @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is. */
-            kind?: components["schemas"]["ItemKind"];
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
-            modifiers?: components["schemas"]["ModifierDto"][];
+            modifiers?: components["schemas"]["ModifierDto"][] | undefined;
         };
-        /**
-         * @description What an item stands for. A discount lowers the total. New values can be added: handle a value that you do not know.
-         * @enum {string}
-         */
-        ItemKind: "product" | "discount" | "tax" | "shipping";
         ItemTotals: {
             [key: string]: string;
         };
@@ -1216,9 +1358,9 @@ export interface components {
             /** @description The rails and currencies that the merchant accepts, without those that are unavailable at the moment. */
             payment_methods: components["schemas"]["PaymentMethod"][];
             /** @description Present only if `type` is `individual`. */
-            individual_profile?: components["schemas"]["IndividualProfile"];
+            individual_profile?: components["schemas"]["IndividualProfile"] | undefined;
             /** @description Present only if `type` is `business`. */
-            business_profile?: components["schemas"]["BusinessProfile"];
+            business_profile?: components["schemas"]["BusinessProfile"] | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -1228,7 +1370,7 @@ export interface components {
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
         };
         /**
          * @example {
@@ -1273,11 +1415,11 @@ export interface components {
             /** @description Your own reference. It need not be unique. */
             external_reference_id: string;
             /** @description Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them. */
-            return_url?: string;
+            return_url?: string | undefined;
             /** @description Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`. */
-            cancel_url?: string;
+            cancel_url?: string | undefined;
             /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["MetadataDto"];
+            metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description What is sold. The sum of the items is the amount due. */
             items: components["schemas"]["ItemDto"][];
             /** @description How the payer may pay. Each rail at most once. */
@@ -1287,9 +1429,9 @@ export interface components {
             /** @description What may happen to the order. */
             capabilities: components["schemas"]["CapabilitiesDto"];
             /** @description Minutes until the order expires. By default 60. */
-            expiration_minutes?: number;
+            expiration_minutes?: number | undefined;
             /** @description The part of the total that may be missing, with at most 2 decimals. By default, that of the merchant. */
-            underpayment_tolerance_percent?: number;
+            underpayment_tolerance_percent?: number | undefined;
         };
         /**
          * @description Whether a merchant is a person or a business. New values can be added: handle a value that you do not know.
@@ -1409,11 +1551,11 @@ export interface components {
             /** @description Your own reference. It need not be unique. */
             external_reference_id: string;
             /** @description Your page for a payer who has paid, as in the request. */
-            return_url?: string;
+            return_url?: string | undefined;
             /** @description Your page for a payer who does not pay, as in the request. */
-            cancel_url?: string;
+            cancel_url?: string | undefined;
             /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The merchant that owns it: `mer_` and a ULID. */
             merchant_id: string;
             /** @description What is sold. */
@@ -1425,17 +1567,17 @@ export interface components {
             /** @description The state of the order. */
             status: components["schemas"]["OrderStatus"];
             /** @description Why the order has its status. */
-            status_reason?: string;
+            status_reason?: string | undefined;
             /** @description The amount due. */
             total_amount: string;
             /** @description The amount that remains to be paid. Zero for a paid order. */
             remaining_amount: string;
             /** @description What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing. */
-            shortfall_amount?: string;
+            shortfall_amount?: string | undefined;
             /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due. */
-            due_back_amount?: string;
+            due_back_amount?: string | undefined;
             /** @description The part of the total that may be missing. Absent for none. */
-            underpayment_tolerance_percent?: number;
+            underpayment_tolerance_percent?: number | undefined;
             /** @description The currency in which the order is paid. */
             currency: components["schemas"]["PaymentCurrency"];
             /** @description The locked exchange rates, by item currency. */
@@ -1445,205 +1587,32 @@ export interface components {
             /** @description How to pay, one instruction per rail and network. */
             deposit_instructions: components["schemas"]["DepositInstruction"][];
             /** @description The reference that the payer gives, if the rail has one. */
-            payment_reference?: string;
+            payment_reference?: string | undefined;
             /**
              * Format: uri
              * @description The page on which the payer pays: send the payer there. The same as in the instruction of `gateway_pay`; absent without this rail.
              */
-            payment_url?: string;
+            payment_url?: string | undefined;
             /**
              * Format: date-time
              * @description The deadline for payment.
              */
-            expiration_date?: string;
+            expiration_date?: string | undefined;
             /**
              * Format: date-time
              * @description When the order last became `paid`. It stays when a payment fails or is refunded later. Absent before.
              */
-            paid_at?: string;
+            paid_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
-            created_at?: string;
+            created_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
-        };
-        OrderCanceledData: {
-            /** @description The payments that became orphans. */
-            payment_ids: string[];
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description The merchant canceled an order. */
-        OrderCanceledEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderCanceled";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderCanceledData"];
-        };
-        OrderCreatedData: {
-            /** @description The order that the payment names. */
-            order_id: string;
-            /** @description Your id. */
-            merchant_id: string;
-            /** @description The items of the order. */
-            items: components["schemas"]["Item"][];
-            /** @description The rails that the payer can use. */
-            enable_rails: components["schemas"]["Rail"][];
-            /** @description The currency of the amounts. */
-            currency: components["schemas"]["PaymentCurrency"];
-            /** @description The capabilities of the order. */
-            capabilities: components["schemas"]["Capabilities"];
-            /** @description The locked rates after the event. */
-            rates: components["schemas"]["Rates"];
-            /** @description Minutes until the deadline. */
-            expiration_minutes: number;
-            /**
-             * Format: date-time
-             * @description The deadline after the event.
-             */
-            expiration_date: string;
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-            /** @description Your own reference. It need not be unique. */
-            external_reference_id: string;
-            /** @description Your page for a payer who has paid, as in the request. */
-            return_url?: string;
-            /** @description Your page for a payer who does not pay, as in the request. */
-            cancel_url?: string;
-            /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
-            /** @description The total of the order after the event. */
-            total_amount?: string;
-            /** @description The part of the total that may be missing. Absent for none. */
-            underpayment_tolerance_percent?: number;
-            /** @description Where to pay, without the amount. */
-            deposit_instructions?: components["schemas"]["HistoryInstruction"][];
-        };
-        /** @description An order was created. Its total amount and its rates are locked. */
-        OrderCreatedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderCreated";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderCreatedData"];
-        };
-        OrderDeletedData: {
-            /** @description The reason that was given. */
-            reason: string;
-        };
-        /** @description The merchant deleted an order. */
-        OrderDeletedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderDeleted";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderDeletedData"];
+            updated_at?: string | undefined;
         };
         /**
          * @example {
@@ -1662,107 +1631,11 @@ export interface components {
          * @enum {string}
          */
         OrderEventType: "order:created" | "order:updated" | "order:paid";
-        OrderExpiredData: {
-            /** @description The payments that became orphans. */
-            payment_ids: string[];
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description An order expired at its deadline. */
-        OrderExpiredEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderExpired";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderExpiredData"];
-        };
         OrderHistoryPage: {
             /** @description Recorded events, oldest first. */
             items: components["schemas"]["HistoryEntry"][];
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
-        };
-        OrderInstructedData: {
-            /** @description Where to pay, without the amount. */
-            deposit_instructions: components["schemas"]["HistoryInstruction"][];
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description An order that was created without deposit instructions received them. */
-        OrderInstructedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderInstructed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderInstructedData"];
+            next_cursor?: string | undefined;
         };
         OrderPage: {
             /** @description The items of this page. */
@@ -1778,625 +1651,13 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
-        };
-        OrderPaidData: {
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description An order became paid. This message follows the message of the event that caused it. */
-        OrderPaidEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaid";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaidData"];
-        };
-        OrderPaymentBlockChangedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-        };
-        /** @description A block contains a payment of an order, another block than before, or none any more. */
-        OrderPaymentBlockChangedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentBlockChanged";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentBlockChangedData"];
-        };
-        OrderPaymentConfirmedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /**
-             * Format: date-time
-             * @description When the rail confirmed the payment.
-             */
-            confirmed_at?: string;
-        };
-        /** @description The rail confirmed a payment of an order. */
-        OrderPaymentConfirmedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentConfirmed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentConfirmedData"];
-        };
-        OrderPaymentFailedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description The reason why the payment failed. */
-            failure_reason: string;
-            /**
-             * Format: date-time
-             * @description When the payment failed.
-             */
-            failed_at: string;
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description A payment failed: its rail dropped it before it was applied, or reversed it afterwards. */
-        OrderPaymentFailedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentFailed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentFailedData"];
-        };
-        OrderPaymentReceivedData: {
-            /** @description The payment that was offered to the order. */
-            payment: components["schemas"]["HistoryPayment"];
-            /** @description Whether the rail had confirmed the payment. */
-            confirmed: boolean;
-        };
-        /** @description A payment was offered to an order. It does not count until it is confirmed and applied. */
-        OrderPaymentReceivedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentReceived";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentReceivedData"];
-        };
-        OrderPaymentRefundedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description The refund: `rfd_` and a ULID. */
-            refund_id: string;
-            /**
-             * Format: date-time
-             * @description When the payment was refunded.
-             */
-            refunded_at: string;
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-            /** @description The total of all refunds of the payment after this one. */
-            refunded_amount?: string;
-        };
-        /** @description A payment of an order was refunded, in full or in part. */
-        OrderPaymentRefundedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentRefunded";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentRefundedData"];
-        };
-        OrderPaymentReinstatedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
-            sighting: number;
-            /**
-             * Format: date-time
-             * @description When the rail saw the money again.
-             */
-            reinstated_at: string;
-            /** @description Whether the rail had confirmed the payment. */
-            confirmed: boolean;
-            /**
-             * Format: date-time
-             * @description When the rail confirmed the payment.
-             */
-            confirmed_at?: string;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-        };
-        /** @description The rail saw the money of a failed payment again. It does not count until it is confirmed and applied. */
-        OrderPaymentReinstatedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentReinstated";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentReinstatedData"];
-        };
-        OrderPaymentsAppliedData: {
-            /** @description The payments that were applied, and what the order took of each. */
-            allocations: components["schemas"]["HistoryAllocation"][];
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-        };
-        /** @description Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
-        OrderPaymentsAppliedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentsApplied";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentsAppliedData"];
-        };
-        OrderPaymentsOrphanedData: {
-            /** @description The payments that became orphans. */
-            payment_ids: string[];
-            /** @description The reason why the payments became orphans. */
-            orphan_reason: components["schemas"]["OrphanReason"];
-        };
-        /** @description Payments became orphans: they are due for refund. */
-        OrderPaymentsOrphanedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderPaymentsOrphaned";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderPaymentsOrphanedData"];
-        };
-        OrderRenewedData: {
-            /** @description The locked rates after the event. */
-            rates: components["schemas"]["Rates"];
-            /**
-             * Format: date-time
-             * @description The deadline after the event.
-             */
-            expiration_date: string;
-            /** @description Number of the renewal. */
-            renewal: number;
-            /** @description The total of the order after the event. */
-            total_amount?: string;
-        };
-        /** @description An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline. */
-        OrderRenewedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderRenewed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderRenewedData"];
+            next_cursor?: string | undefined;
         };
         /**
          * @description The state of an order. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
         OrderStatus: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
-        OrderTimeAdvancedData: {
-            /** @description By how much the clock of a sandbox order was advanced. */
-            minutes: number;
-            /**
-             * Format: date-time
-             * @description The deadline after the event.
-             */
-            expiration_date: string;
-        };
-        /** @description The clock of a sandbox order was advanced. Its deadline is earlier by that time. */
-        OrderTimeAdvancedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderTimeAdvanced";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderTimeAdvancedData"];
-        };
-        OrderUpdatedData: {
-            /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
-            /** @description Minutes until the deadline. */
-            expiration_minutes?: number;
-            /**
-             * Format: date-time
-             * @description The deadline after the event.
-             */
-            expiration_date?: string;
-        };
-        /** @description The merchant changed the metadata or the deadline of an order. */
-        OrderUpdatedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderUpdated";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderUpdatedData"];
-        };
         /**
          * @example {
          *       "event": "order:paid",
@@ -2555,29 +1816,29 @@ export interface components {
             /** @description The currency. */
             currency: components["schemas"]["PaymentCurrency"];
             /** @description The coin or token that arrived (CAIP-19), where a chain shows it. */
-            asset?: string;
+            asset?: string | undefined;
             /** @description The name that wallets show for the asset, where it is not the currency: `USDC.e`. */
-            asset_label?: string;
+            asset_label?: string | undefined;
             /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
-            credited?: boolean;
+            credited?: boolean | undefined;
             /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
-            applied_amount?: string;
+            applied_amount?: string | undefined;
             /** @description The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order. */
-            unapplied_amount?: string;
+            unapplied_amount?: string | undefined;
             /** @description The total of all refunds of the payment. */
-            refunded_amount?: string;
+            refunded_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
-            orphan_reason?: components["schemas"]["OrphanReason"];
+            orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
             /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
-            failure_reason?: string;
+            failure_reason?: string | undefined;
             /** @description The transaction on the chain. */
-            tx_hash?: string;
+            tx_hash?: string | undefined;
             /** @description The number of blocks from the payment to the newest one at the last change of the payment: when it arrived, was confirmed, or changed its block. It does not grow with later blocks: compare `block.height` with the newest block of the chain. */
-            confirmations?: number;
+            confirmations?: number | undefined;
             /** @description The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`. */
-            block?: components["schemas"]["Block"];
+            block?: components["schemas"]["Block"] | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -2589,202 +1850,6 @@ export interface components {
              */
             updated_at: string;
         };
-        PaymentAppliedData: {
-            /** @description The order that the payment names. */
-            order_id: string;
-            /** @description The part that the order took. */
-            applied_amount?: string;
-            /** @description The surplus, due for refund. */
-            unapplied_amount?: string;
-        };
-        /** @description A payment was applied to its order, or more of it than before. */
-        PaymentAppliedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentApplied";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentAppliedData"];
-        };
-        PaymentAssignedData: {
-            /** @description Your id. */
-            merchant_id: string;
-            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
-            sighting: number;
-            /**
-             * Format: date-time
-             * @description When the rail first saw the payment.
-             */
-            seen_at: string;
-            /**
-             * Format: date-time
-             * @description When the rail confirmed the payment.
-             */
-            confirmed_at: string;
-            /** @description The order that the payment names. */
-            order_id?: string;
-        };
-        /** @description An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
-        PaymentAssignedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentAssigned";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentAssignedData"];
-        };
-        PaymentBlockChangedData: {
-            /** @description Number of confirmations that the rail reported. */
-            confirmations: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-        };
-        /** @description A block contains a payment, another block than before, or none any more. */
-        PaymentBlockChangedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentBlockChanged";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentBlockChangedData"];
-        };
-        PaymentConfirmedData: {
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-        };
-        /** @description The rail of a payment confirmed it. */
-        PaymentConfirmedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentConfirmed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentConfirmedData"];
-        };
         /**
          * @description A currency that orders are paid in. New values can be added: handle a value that you do not know.
          * @enum {string}
@@ -2795,50 +1860,6 @@ export interface components {
          * @enum {string}
          */
         PaymentEventType: "payment:applied" | "payment:failed" | "payment:refunded";
-        PaymentFailedData: {
-            /** @description The reason why the payment failed. */
-            failure_reason: string;
-        };
-        /** @description A payment failed: its rail dropped it, or reversed it afterwards. */
-        PaymentFailedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentFailed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentFailedData"];
-        };
         PaymentMethod: {
             /** @description The rail. */
             type: components["schemas"]["Rail"];
@@ -2848,50 +1869,6 @@ export interface components {
             deposit_instructions: {
                 [key: string]: unknown;
             };
-        };
-        PaymentOrphanedData: {
-            /** @description The reason why the payments became orphans. */
-            orphan_reason: components["schemas"]["OrphanReason"];
-        };
-        /** @description A payment could not be applied and is due for refund. */
-        PaymentOrphanedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentOrphaned";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentOrphanedData"];
         };
         PaymentPage: {
             /** @description The items of this page. */
@@ -2907,7 +1884,7 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
         };
         /**
          * @example {
@@ -2924,16 +1901,16 @@ export interface components {
             /** @description The name that payers see: by default the name of the profile. */
             display_name: string;
             /** @description The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1. */
-            accent_color?: string;
+            accent_color?: string | undefined;
             /** @description The path of the logo on the gateway. It changes with the logo. */
-            logo_url?: string;
+            logo_url?: string | undefined;
             /** @description Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none. */
             frame_ancestors: string[];
             /**
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
         };
         /**
          * @example {
@@ -2947,206 +1924,13 @@ export interface components {
          */
         PaymentPageSettingsDto: {
             /** @description The name that payers see: by default the name of the profile. */
-            display_name?: string;
+            display_name?: (string & (unknown & unknown)) | undefined;
             /** @description The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1. */
-            accent_color?: string;
-            /**
-             * Format: base64
-             * @description A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.
-             */
-            logo?: string | null;
+            accent_color?: string | undefined;
+            /** @description A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays. */
+            logo?: (string | null) | undefined;
             /** @description Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none. */
-            frame_ancestors?: string[];
-        };
-        PaymentReceivedData: {
-            /** @description The payment that the event is about. */
-            payment_id: string;
-            /** @description The order that the payment names. */
-            order_id: string;
-            /** @description Your id. */
-            merchant_id: string;
-            /** @description The rail that reported the payment. */
-            payment_rail: components["schemas"]["Rail"];
-            /** @description Identifies the money at its source. */
-            provider_id: string;
-            /** @description The currency of the amounts. */
-            currency: components["schemas"]["PaymentCurrency"];
-            /**
-             * Format: date-time
-             * @description When the rail first saw the payment.
-             */
-            seen_at: string;
-            /** @description Whether the rail had confirmed the payment. */
-            confirmed: boolean;
-            /** @description The amount that was paid. */
-            paid_amount?: string;
-            /** @description The fee of the payment. */
-            fee_amount?: string;
-            /** @description The asset (CAIP-19). */
-            asset?: string;
-            /** @description The name that wallets show for the asset, where it is not the currency. */
-            asset_label?: string;
-            /** @description `false` for a token that does not count as the currency. */
-            credited?: boolean;
-            /** @description Hash of the transaction on its chain. */
-            tx_hash?: string;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-            /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /** @description A rail saw a payment. */
-        PaymentReceivedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentReceived";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentReceivedData"];
-        };
-        PaymentRefundedData: {
-            /** @description The refund: `rfd_` and a ULID. */
-            refund_id: string;
-            /** @description The amount of the refund. */
-            amount?: string;
-            /** @description The total of all refunds of the payment after this one. */
-            refunded_amount?: string;
-            /** @description The reason that was given. */
-            reason?: string;
-            /** @description Hash of the transaction on its chain. */
-            tx_hash?: string;
-            /** @description The network on which the money went back. */
-            network?: string;
-            /** @description Where the money went: an address on `network`, or the text of the merchant. */
-            destination?: string;
-        };
-        /** @description The merchant recorded that it paid a payment back, in full or in part. */
-        PaymentRefundedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentRefunded";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentRefundedData"];
-        };
-        PaymentReinstatedData: {
-            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
-            sighting: number;
-            /**
-             * Format: date-time
-             * @description When the rail first saw the payment.
-             */
-            seen_at: string;
-            /** @description Whether the rail had confirmed the payment. */
-            confirmed: boolean;
-            /** @description Number of confirmations that the rail reported. */
-            confirmations?: number;
-            /** @description The block that contains the payment: none before it is mined. */
-            block?: components["schemas"]["Block"];
-        };
-        /** @description The rail of a failed payment saw its money again. The payment is received once more. */
-        PaymentReinstatedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "PaymentReinstated";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["PaymentReinstatedData"];
+            frame_ancestors?: string[] | undefined;
         };
         /**
          * @description The state of a payment. New values can be added: handle a value that you do not know.
@@ -3195,7 +1979,7 @@ export interface components {
              */
             object_type: "payment";
             /** @description The refund. Present in `payment:refunded` alone. */
-            refund?: components["schemas"]["Refund"];
+            refund?: components["schemas"]["Refund"] | undefined;
             /** @description Unix time in milliseconds when the event happened. */
             timestamp: number;
         };
@@ -3221,7 +2005,7 @@ export interface components {
              * Format: date-time
              * @description When it was paid. By default when it is reported.
              */
-            paid_at?: string;
+            paid_at?: string | undefined;
         };
         /**
          * @description A way to pay: through a provider (`gateway_pay`), or to an address (`crypto_deposit`). New values can be added: handle a value that you do not know.
@@ -3290,13 +2074,13 @@ export interface components {
             /** @description The currency. */
             currency: components["schemas"]["PaymentCurrency"];
             /** @description The reason that the request gave. */
-            reason?: string;
+            reason?: string | undefined;
             /** @description The transaction that paid the money back, if the request gave it. Without `network`, the id at the provider. */
-            tx_hash?: string;
+            tx_hash?: string | undefined;
             /** @description The network on which the money went back. Present if the request gave it, or gave `tx_hash` or `destination` for a payment that a chain shows. */
-            network?: string;
+            network?: string | undefined;
             /** @description Where the money went, if the request gave it: an address on `network`; without `network`, your text. */
-            destination?: string;
+            destination?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -3317,7 +2101,7 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
         };
         /**
          * @example {
@@ -3327,15 +2111,15 @@ export interface components {
          */
         RefundPayment: {
             /** @description The amount to refund, in the currency of the payment. By default, the whole remaining amount. */
-            amount?: string;
+            amount?: string | undefined;
             /** @description The reason for the refund, stored for you and for auditors. */
-            reason?: string;
+            reason?: string | undefined;
             /** @description The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it. */
-            tx_hash?: string;
+            tx_hash?: string | undefined;
             /** @description The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none. */
-            network?: string;
+            network?: string | undefined;
             /** @description The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it. */
-            destination?: string;
+            destination?: string | undefined;
         };
         /**
          * @example {
@@ -3355,9 +2139,9 @@ export interface components {
             /** @description The currency. */
             currency: components["schemas"]["PaymentCurrency"];
             /** @description Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default. */
-            txHash?: string;
+            txHash?: string | undefined;
             /** @description `confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it. */
-            outcome?: components["schemas"]["SimulatedOutcome"];
+            outcome?: components["schemas"]["SimulatedOutcome"] | undefined;
         };
         /**
          * @example {
@@ -3403,7 +2187,7 @@ export interface components {
              * Format: date-time
              * @description The events of all orders that were created up to this time are queued, except those of deferred orders. Absent until the first order is finished.
              */
-            reached_date?: string;
+            reached_date?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -3413,7 +2197,7 @@ export interface components {
              * Format: date-time
              * @description When the replay was done or canceled.
              */
-            ended_at?: string;
+            ended_at?: string | undefined;
         };
         ReplayPage: {
             /** @description The items of this page. */
@@ -3429,7 +2213,7 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
         };
         /**
          * @description The state of a replay. New values can be added: handle a value that you do not know.
@@ -3448,7 +2232,7 @@ export interface components {
              */
             to_date: string;
             /** @description Event types to replay. By default, all types that the webhook is subscribed to. */
-            event_types?: components["schemas"]["WebhookEventType"][];
+            event_types?: components["schemas"]["WebhookEventType"][] | undefined;
         };
         /**
          * @description The decision of the rail about a simulated payment.
@@ -3489,10 +2273,10 @@ export interface components {
          *     }
          */
         UpdateOrderDto: {
-            /** @description The names to set, with their new values. `null` removes a name; names that are absent here stay. Values are replaced as a whole, objects too. All metadata together is at most 16 KiB. */
-            metadata?: components["schemas"]["MetadataDto"];
+            /** @description Your own data. It is stored and returned, and has no effect. */
+            metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default. */
-            expiration_minutes?: number;
+            expiration_minutes?: number | undefined;
         };
         /**
          * @example {
@@ -3500,10 +2284,12 @@ export interface components {
          *     }
          */
         UpdateWebhookDto: {
-            /** @description The types of events that the webhook receives from now on: all of them, because the list replaces the earlier one. */
-            events?: components["schemas"]["WebhookEventType"][];
+            /** @description The types of events that the webhook receives. */
+            events?: components["schemas"]["WebhookEventType"][] | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
-            is_enabled?: boolean;
+            is_enabled?: boolean | undefined;
+            /** @description Cannot be changed. */
+            url?: unknown | undefined;
         };
         /**
          * @example {
@@ -3530,17 +2316,17 @@ export interface components {
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled: boolean;
             /** @description Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day. */
-            disabled_reason?: string;
+            disabled_reason?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
-            created_at?: string;
+            created_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
         };
         /**
          * @example {
@@ -3573,7 +2359,7 @@ export interface components {
             /** @description The number of pages; 0 if nothing matches. */
             totalPages: number;
             /** @description The `cursor` of the next page. Absent on the last page. */
-            next_cursor?: string;
+            next_cursor?: string | undefined;
         };
         /**
          * @example {
@@ -3633,17 +2419,17 @@ export interface components {
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled: boolean;
             /** @description Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day. */
-            disabled_reason?: string;
+            disabled_reason?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
-            created_at?: string;
+            created_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
-            updated_at?: string;
+            updated_at?: string | undefined;
             /** @description The signing secret: `whsec_` and the key in base64. Only this response contains it, so store it now. */
             secret: string;
         };
@@ -3693,15 +2479,11 @@ export type DeliveryWithAttempts = components['schemas']['DeliveryWithAttempts']
 export type DepositInstruction = components['schemas']['DepositInstruction'];
 export type FailPayment = components['schemas']['FailPayment'];
 export type GatewayPayInstruction = components['schemas']['GatewayPayInstruction'];
-export type HistoryAllocation = components['schemas']['HistoryAllocation'];
 export type HistoryEntry = components['schemas']['HistoryEntry'];
-export type HistoryInstruction = components['schemas']['HistoryInstruction'];
-export type HistoryPayment = components['schemas']['HistoryPayment'];
 export type IndividualProfile = components['schemas']['IndividualProfile'];
 export type Item = components['schemas']['Item'];
 export type ItemCurrency = components['schemas']['ItemCurrency'];
 export type ItemDto = components['schemas']['ItemDto'];
-export type ItemKind = components['schemas']['ItemKind'];
 export type ItemTotals = components['schemas']['ItemTotals'];
 export type Merchant = components['schemas']['Merchant'];
 export type MerchantCreateOrderDto = components['schemas']['MerchantCreateOrderDto'];
@@ -3711,72 +2493,20 @@ export type MetadataDto = components['schemas']['MetadataDto'];
 export type Modifier = components['schemas']['Modifier'];
 export type ModifierDto = components['schemas']['ModifierDto'];
 export type Order = components['schemas']['Order'];
-export type OrderCanceledData = components['schemas']['OrderCanceledData'];
-export type OrderCanceledEntry = components['schemas']['OrderCanceledEntry'];
-export type OrderCreatedData = components['schemas']['OrderCreatedData'];
-export type OrderCreatedEntry = components['schemas']['OrderCreatedEntry'];
-export type OrderDeletedData = components['schemas']['OrderDeletedData'];
-export type OrderDeletedEntry = components['schemas']['OrderDeletedEntry'];
 export type OrderDeletion = components['schemas']['OrderDeletion'];
 export type OrderEventType = components['schemas']['OrderEventType'];
-export type OrderExpiredData = components['schemas']['OrderExpiredData'];
-export type OrderExpiredEntry = components['schemas']['OrderExpiredEntry'];
 export type OrderHistoryPage = components['schemas']['OrderHistoryPage'];
-export type OrderInstructedData = components['schemas']['OrderInstructedData'];
-export type OrderInstructedEntry = components['schemas']['OrderInstructedEntry'];
 export type OrderPage = components['schemas']['OrderPage'];
-export type OrderPaidData = components['schemas']['OrderPaidData'];
-export type OrderPaidEntry = components['schemas']['OrderPaidEntry'];
-export type OrderPaymentBlockChangedData = components['schemas']['OrderPaymentBlockChangedData'];
-export type OrderPaymentBlockChangedEntry = components['schemas']['OrderPaymentBlockChangedEntry'];
-export type OrderPaymentConfirmedData = components['schemas']['OrderPaymentConfirmedData'];
-export type OrderPaymentConfirmedEntry = components['schemas']['OrderPaymentConfirmedEntry'];
-export type OrderPaymentFailedData = components['schemas']['OrderPaymentFailedData'];
-export type OrderPaymentFailedEntry = components['schemas']['OrderPaymentFailedEntry'];
-export type OrderPaymentReceivedData = components['schemas']['OrderPaymentReceivedData'];
-export type OrderPaymentReceivedEntry = components['schemas']['OrderPaymentReceivedEntry'];
-export type OrderPaymentRefundedData = components['schemas']['OrderPaymentRefundedData'];
-export type OrderPaymentRefundedEntry = components['schemas']['OrderPaymentRefundedEntry'];
-export type OrderPaymentReinstatedData = components['schemas']['OrderPaymentReinstatedData'];
-export type OrderPaymentReinstatedEntry = components['schemas']['OrderPaymentReinstatedEntry'];
-export type OrderPaymentsAppliedData = components['schemas']['OrderPaymentsAppliedData'];
-export type OrderPaymentsAppliedEntry = components['schemas']['OrderPaymentsAppliedEntry'];
-export type OrderPaymentsOrphanedData = components['schemas']['OrderPaymentsOrphanedData'];
-export type OrderPaymentsOrphanedEntry = components['schemas']['OrderPaymentsOrphanedEntry'];
-export type OrderRenewedData = components['schemas']['OrderRenewedData'];
-export type OrderRenewedEntry = components['schemas']['OrderRenewedEntry'];
 export type OrderStatus = components['schemas']['OrderStatus'];
-export type OrderTimeAdvancedData = components['schemas']['OrderTimeAdvancedData'];
-export type OrderTimeAdvancedEntry = components['schemas']['OrderTimeAdvancedEntry'];
-export type OrderUpdatedData = components['schemas']['OrderUpdatedData'];
-export type OrderUpdatedEntry = components['schemas']['OrderUpdatedEntry'];
 export type OrderWebhookPayload = components['schemas']['OrderWebhookPayload'];
 export type OrphanReason = components['schemas']['OrphanReason'];
 export type Payment = components['schemas']['Payment'];
-export type PaymentAppliedData = components['schemas']['PaymentAppliedData'];
-export type PaymentAppliedEntry = components['schemas']['PaymentAppliedEntry'];
-export type PaymentAssignedData = components['schemas']['PaymentAssignedData'];
-export type PaymentAssignedEntry = components['schemas']['PaymentAssignedEntry'];
-export type PaymentBlockChangedData = components['schemas']['PaymentBlockChangedData'];
-export type PaymentBlockChangedEntry = components['schemas']['PaymentBlockChangedEntry'];
-export type PaymentConfirmedData = components['schemas']['PaymentConfirmedData'];
-export type PaymentConfirmedEntry = components['schemas']['PaymentConfirmedEntry'];
 export type PaymentCurrency = components['schemas']['PaymentCurrency'];
 export type PaymentEventType = components['schemas']['PaymentEventType'];
-export type PaymentFailedData = components['schemas']['PaymentFailedData'];
-export type PaymentFailedEntry = components['schemas']['PaymentFailedEntry'];
 export type PaymentMethod = components['schemas']['PaymentMethod'];
-export type PaymentOrphanedData = components['schemas']['PaymentOrphanedData'];
-export type PaymentOrphanedEntry = components['schemas']['PaymentOrphanedEntry'];
 export type PaymentPage = components['schemas']['PaymentPage'];
 export type PaymentPageSettings = components['schemas']['PaymentPageSettings'];
 export type PaymentPageSettingsDto = components['schemas']['PaymentPageSettingsDto'];
-export type PaymentReceivedData = components['schemas']['PaymentReceivedData'];
-export type PaymentReceivedEntry = components['schemas']['PaymentReceivedEntry'];
-export type PaymentRefundedData = components['schemas']['PaymentRefundedData'];
-export type PaymentRefundedEntry = components['schemas']['PaymentRefundedEntry'];
-export type PaymentReinstatedData = components['schemas']['PaymentReinstatedData'];
-export type PaymentReinstatedEntry = components['schemas']['PaymentReinstatedEntry'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
 export type PaymentWebhookPayload = components['schemas']['PaymentWebhookPayload'];
 export type ProviderPayment = components['schemas']['ProviderPayment'];
@@ -3820,10 +2550,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Seconds since 1970, at most 5 minutes from now. */
-                "x-provider-timestamp"?: string;
+                "x-provider-timestamp"?: string | undefined;
                 /** @description `v1=` and the HMAC-SHA256, in hex, of the timestamp, a dot and the body, with the shared secret. */
-                "x-provider-signature"?: string;
-            };
+                "x-provider-signature"?: string | undefined;
+            } | undefined;
             path: {
                 /** @description The name of the provider. */
                 provider: string;
@@ -3959,25 +2689,25 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
+                to_date?: string | undefined;
                 /** @description Only orders with this status. */
-                status?: components["schemas"]["OrderStatus"];
+                status?: components["schemas"]["OrderStatus"] | undefined;
                 /** @description Only orders with exactly this `external_reference_id`. */
-                external_reference_id?: string;
+                external_reference_id?: string | undefined;
                 /** @description Only orders that are paid in this currency. */
-                currency?: components["schemas"]["PaymentCurrency"];
-            };
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            } | undefined;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4000,8 +2730,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path?: never;
             cookie?: never;
         };
@@ -4026,8 +2756,8 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Return the order as it was recorded at this time. At the `updated_at` of an answer or a webhook, it is the order in that answer. By default, the current state. */
-                at?: string;
-            };
+                at?: string | undefined;
+            } | undefined;
             header?: never;
             path: {
                 /** @description The order id: `ord_` and a ULID. */
@@ -4101,11 +2831,11 @@ export interface operations {
     listOrderHistory: {
         parameters: {
             query?: {
-                /** @description Maximum number of events per page. By default 100. A page of large events has fewer. */
-                limit?: number;
+                /** @description Maximum number of events per page. A page of large events has fewer. */
+                limit?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`. */
-                cursor?: string;
-            };
+                cursor?: string | undefined;
+            } | undefined;
             header?: never;
             path: {
                 /** @description The order id: `ord_` and a ULID. */
@@ -4131,8 +2861,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The order id: `ord_` and a ULID. */
                 id: string;
@@ -4157,8 +2887,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The order id: `ord_` and a ULID. */
                 id: string;
@@ -4181,27 +2911,27 @@ export interface operations {
     listPayments: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
+                to_date?: string | undefined;
                 /** @description Only payments with this status. */
-                status?: components["schemas"]["PaymentStatus"];
+                status?: components["schemas"]["PaymentStatus"] | undefined;
                 /** @description Only payments in this currency. */
-                currency?: components["schemas"]["PaymentCurrency"];
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
                 /** @description Only payments on this rail. */
-                payment_rail?: components["schemas"]["Rail"];
+                payment_rail?: components["schemas"]["Rail"] | undefined;
                 /** @description Only payments of this order. */
-                order_id?: string;
-            };
+                order_id?: string | undefined;
+            } | undefined;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4247,8 +2977,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The payment id: `pay_` and a ULID. */
                 id: string;
@@ -4275,25 +3005,25 @@ export interface operations {
     listRefunds: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
+                to_date?: string | undefined;
                 /** @description Only refunds of this payment. */
-                payment_id?: string;
+                payment_id?: string | undefined;
                 /** @description Only refunds of payments of this order. */
-                order_id?: string;
+                order_id?: string | undefined;
                 /** @description Only refunds in this currency. */
-                currency?: components["schemas"]["PaymentCurrency"];
-            };
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            } | undefined;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4337,19 +3067,19 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
-            };
+                to_date?: string | undefined;
+            } | undefined;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4372,8 +3102,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path?: never;
             cookie?: never;
         };
@@ -4399,8 +3129,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
                 id: string;
@@ -4496,23 +3226,23 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
+                to_date?: string | undefined;
                 /** @description Only deliveries with this status. */
-                status?: components["schemas"]["DeliveryStatus"];
+                status?: components["schemas"]["DeliveryStatus"] | undefined;
                 /** @description Only deliveries of this type of event. */
-                event_type?: components["schemas"]["WebhookEventType"];
-            };
+                event_type?: components["schemas"]["WebhookEventType"] | undefined;
+            } | undefined;
             header?: never;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
@@ -4536,11 +3266,11 @@ export interface operations {
     getDelivery: {
         parameters: {
             query?: {
-                /** @description Maximum number of attempts. By default 100. */
-                limit?: number;
+                /** @description Maximum number of attempts. */
+                limit?: number | undefined;
                 /** @description Returns the attempts after the response with this `next_cursor`. */
-                cursor?: string;
-            };
+                cursor?: string | undefined;
+            } | undefined;
             header?: never;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
@@ -4568,8 +3298,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
                 id: string;
@@ -4596,8 +3326,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
                 id: string;
@@ -4624,19 +3354,19 @@ export interface operations {
     listReplays: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
-                page?: number;
+                /** @description Page number, starting at 1. A page past the end is empty. */
+                page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
-                cursor?: string;
-                /** @description Maximum number of items per page. By default 10. */
-                limit?: number;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
-                sort?: components["schemas"]["SortOrder"];
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
-                from_date?: string;
+                from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
-                to_date?: string;
-            };
+                to_date?: string | undefined;
+            } | undefined;
             header?: never;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
@@ -4687,8 +3417,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The webhook id: `whk_` and a ULID. */
                 id: string;

@@ -18,11 +18,11 @@ export interface components {
             /** @description Your own reference. It need not be unique. */
             external_reference_id: string;
             /** @description Your page for a payer who has paid, as in the request. */
-            return_url?: string;
+            return_url?: string | undefined;
             /** @description Your page for a payer who does not pay, as in the request. */
-            cancel_url?: string;
+            cancel_url?: string | undefined;
             /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The merchant that owns it: `mer_` and a ULID. */
             merchant_id: string;
             /** @description What is sold. */
@@ -39,17 +39,17 @@ export interface components {
              */
             status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
             /** @description Why the order has its status. */
-            status_reason?: string;
+            status_reason?: string | undefined;
             /** @description The amount due. */
             total_amount: components["schemas"]["Amount"];
             /** @description The amount that remains to be paid. Zero for a paid order. */
             remaining_amount: components["schemas"]["Amount"];
             /** @description What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing. */
-            shortfall_amount?: components["schemas"]["Amount"];
+            shortfall_amount?: components["schemas"]["Amount"] | undefined;
             /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due. */
-            due_back_amount?: components["schemas"]["Amount"];
+            due_back_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The part of the total that may be missing. Absent for none. */
-            underpayment_tolerance_percent?: number;
+            underpayment_tolerance_percent?: number | undefined;
             /**
              * @description The currency in which the order is paid.
              * @enum {string}
@@ -64,20 +64,20 @@ export interface components {
             /** @description How to pay, one instruction per rail and network. */
             deposit_instructions: (components["schemas"]["CryptoDepositInstruction"] | components["schemas"]["GatewayPayInstruction"])[];
             /** @description The reference that the payer gives, if the rail has one. */
-            payment_reference?: string;
+            payment_reference?: string | undefined;
             /**
              * Format: uri
              * @description The page on which the payer pays: send the payer there. The same as in the instruction of `gateway_pay`; absent without this rail.
              */
-            payment_url?: string;
+            payment_url?: string | undefined;
             /** @description The deadline for payment. */
-            expiration_date?: components["schemas"]["Timestamp"];
+            expiration_date?: components["schemas"]["Timestamp"] | undefined;
             /** @description When the order last became `paid`. It stays when a payment fails or is refunded later. Absent before. */
-            paid_at?: components["schemas"]["Timestamp"];
+            paid_at?: components["schemas"]["Timestamp"] | undefined;
             /** @description When it was created: ISO 8601, UTC, milliseconds. */
-            created_at?: components["schemas"]["Timestamp"];
+            created_at?: components["schemas"]["Timestamp"] | undefined;
             /** @description When it last changed: ISO 8601, UTC, milliseconds. */
-            updated_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description The merchant's own data, at most 16 KiB as JSON. */
         Metadata: {
@@ -103,7 +103,7 @@ export interface components {
              */
             kind?: "product" | "discount" | "tax" | "shipping";
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
-            modifiers?: components["schemas"]["Modifier"][];
+            modifiers?: components["schemas"]["Modifier"][] | undefined;
         };
         Modifier: {
             /** @description What is sold. */
@@ -152,37 +152,37 @@ export interface components {
              */
             currency: "USDT" | "USDC" | "USDG" | "BTC" | "ETH" | "CAZ";
             /** @description The coin or token that arrived (CAIP-19), where a chain shows it. */
-            asset?: string;
+            asset?: string | undefined;
             /** @description The name that wallets show for the asset, where it is not the currency: `USDC.e`. */
-            asset_label?: string;
+            asset_label?: string | undefined;
             /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
-            credited?: boolean;
+            credited?: boolean | undefined;
             /** @description Your own data. It is stored and returned, and has no effect. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
-            applied_amount?: components["schemas"]["Amount"];
+            applied_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order. */
-            unapplied_amount?: components["schemas"]["Amount"];
+            unapplied_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The total of all refunds of the payment. */
-            refunded_amount?: components["schemas"]["Amount"];
+            refunded_amount?: components["schemas"]["Amount"] | undefined;
             /**
              * @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.
              * @enum {string}
              */
-            orphan_reason?: "already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments";
+            orphan_reason?: ("already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments") | undefined;
             /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
-            failure_reason?: string;
+            failure_reason?: string | undefined;
             /** @description The transaction on the chain. */
-            tx_hash?: string;
+            tx_hash?: string | undefined;
             /** @description The number of blocks from the payment to the newest one at the last change of the payment: when it arrived, was confirmed, or changed its block. It does not grow with later blocks: compare `block.height` with the newest block of the chain. */
-            confirmations?: number;
+            confirmations?: number | undefined;
             /** @description The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`. */
             block?: {
                 /** @description The number of blocks before it in its chain. */
                 height: number;
                 /** @description Identifies the block. */
                 hash: string;
-            };
+            } | undefined;
             /** @description When it was created: ISO 8601, UTC, milliseconds. */
             created_at: components["schemas"]["Timestamp"];
             /** @description When it last changed: ISO 8601, UTC, milliseconds. */
@@ -231,7 +231,7 @@ export interface components {
             /** @description CAIP-19 */
             asset: string;
             /** @description The name that wallets show for the asset, where it is not the currency: `USDT0`. */
-            asset_label?: string;
+            asset_label?: string | undefined;
             /** @description The address to send to. It belongs to this order alone. */
             address: string;
             /** @description The amount that is still missing, beside payments that are received and not applied yet. */
@@ -241,11 +241,11 @@ export interface components {
             /** @description The decimals of the asset on this network. */
             decimals: number;
             /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing. */
-            payment_uri?: string;
+            payment_uri?: string | undefined;
             /** @description The number of blocks after which a payment counts. */
             required_confirmations: number;
             /** @description The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid. */
-            smallest_payable_amount?: components["schemas"]["Amount"];
+            smallest_payable_amount?: components["schemas"]["Amount"] | undefined;
             /** @description Until when the instruction is valid. */
             expires_at: components["schemas"]["Timestamp"];
         };
@@ -272,7 +272,7 @@ export interface components {
              */
             payment_url: string;
             /** @description Absent when the order takes no more payments. */
-            qr_content?: string;
+            qr_content?: string | undefined;
             /** @description Until when the instruction is valid. */
             expires_at: components["schemas"]["Timestamp"];
         };
@@ -292,12 +292,12 @@ export interface components {
             };
             chainId: string;
             asset: string;
-            assetLabel?: string;
+            assetLabel?: string | undefined;
             decimals: number;
             currencyDecimals: number;
             requiredConfirmations: number;
-            smallestPayableMinor?: components["schemas"]["Minor"];
-            payableStepMinor?: components["schemas"]["Minor"];
+            smallestPayableMinor?: components["schemas"]["Minor"] | undefined;
+            payableStepMinor?: components["schemas"]["Minor"] | undefined;
         } | {
             /** @constant */
             rail: "gateway_pay";
@@ -306,7 +306,7 @@ export interface components {
             provider: string;
             paymentReference: string;
             paymentUrl: string;
-            qrContent?: string;
+            qrContent?: string | undefined;
             deposits?: {
                 network: string;
                 address: string;
@@ -316,13 +316,13 @@ export interface components {
                 };
                 chainId: string;
                 asset: string;
-                assetLabel?: string;
+                assetLabel?: string | undefined;
                 decimals: number;
                 currencyDecimals: number;
                 requiredConfirmations: number;
-                smallestPayableMinor?: components["schemas"]["Minor"];
-                payableStepMinor?: components["schemas"]["Minor"];
-            }[];
+                smallestPayableMinor?: components["schemas"]["Minor"] | undefined;
+                payableStepMinor?: components["schemas"]["Minor"] | undefined;
+            }[] | undefined;
         };
         /** @description A payment as it was offered to its order. */
         OfferedPayment: {
@@ -334,24 +334,24 @@ export interface components {
             currency: "USDT" | "USDC" | "USDG" | "BTC" | "ETH" | "CAZ";
             /** @description The decimals of the amounts in minor units: 10000000 with 6 decimals is 10. */
             decimals: number;
-            asset?: string;
-            assetLabel?: string;
-            credited?: boolean;
+            asset?: string | undefined;
+            assetLabel?: string | undefined;
+            credited?: boolean | undefined;
             amountMinor: components["schemas"]["Minor"];
             feeMinor: components["schemas"]["Minor"];
-            txHash?: string;
-            confirmations?: number;
+            txHash?: string | undefined;
+            confirmations?: number | undefined;
             block?: {
                 height: number;
                 hash: string;
-            };
-            blockChanges?: number;
-            blockChangedAt?: components["schemas"]["Timestamp"];
-            metadata?: components["schemas"]["Metadata"];
+            } | undefined;
+            blockChanges?: number | undefined;
+            blockChangedAt?: components["schemas"]["Timestamp"] | undefined;
+            metadata?: components["schemas"]["Metadata"] | undefined;
             seenAt: components["schemas"]["Timestamp"];
-            confirmedAt?: components["schemas"]["Timestamp"];
-            sighting?: number;
-            reinstatedAt?: components["schemas"]["Timestamp"];
+            confirmedAt?: components["schemas"]["Timestamp"] | undefined;
+            sighting?: number | undefined;
+            reinstatedAt?: components["schemas"]["Timestamp"] | undefined;
             receivedAt: components["schemas"]["Timestamp"];
         };
         /** @description The attributes of a message: CloudEvents 1.0, structured JSON. */
@@ -383,7 +383,7 @@ export interface components {
                     orphanedPaymentIds: string[];
                     sightings?: {
                         [key: string]: number;
-                    };
+                    } | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -403,11 +403,11 @@ export interface components {
                     /** @description Your own reference. It need not be unique. */
                     externalReferenceId: string;
                     /** @description Your page for a payer who has paid, as in the request. */
-                    returnUrl?: string;
+                    returnUrl?: string | undefined;
                     /** @description Your page for a payer who does not pay, as in the request. */
-                    cancelUrl?: string;
+                    cancelUrl?: string | undefined;
                     /** @description Your own data. It is stored and returned, and has no effect. */
-                    metadata?: components["schemas"]["Metadata"];
+                    metadata?: components["schemas"]["Metadata"] | undefined;
                     items: components["schemas"]["Item"][];
                     rails: ("gateway_pay" | "crypto_deposit")[];
                     /** @enum {string} */
@@ -419,13 +419,13 @@ export interface components {
                         [key: string]: components["schemas"]["Rate"];
                     };
                     totalMinor: components["schemas"]["Minor"];
-                    toleranceBps?: number;
+                    toleranceBps?: number | undefined;
                     expirationMinutes: number;
                     expiresAt: components["schemas"]["Timestamp"];
-                    ratesExpireAt?: components["schemas"]["Timestamp"];
-                    instructions?: components["schemas"]["AssignedInstruction"][];
+                    ratesExpireAt?: components["schemas"]["Timestamp"] | undefined;
+                    instructions?: components["schemas"]["AssignedInstruction"][] | undefined;
                     /** @constant */
-                    clockDoubted?: true;
+                    clockDoubted?: true | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -466,9 +466,9 @@ export interface components {
                                 fingerprint: string;
                                 path: string;
                             };
-                        }[];
+                        }[] | undefined;
                     })[];
-                    failedPaymentIds?: string[];
+                    failedPaymentIds?: string[] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: null;
@@ -483,10 +483,10 @@ export interface components {
                     orphanedPaymentIds: string[];
                     orphanReasons?: {
                         [key: string]: "already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments";
-                    };
+                    } | undefined;
                     sightings?: {
                         [key: string]: number;
-                    };
+                    } | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -503,7 +503,7 @@ export interface components {
                 change: {
                     instructions: components["schemas"]["AssignedInstruction"][];
                     /** @constant */
-                    clockDoubted?: true;
+                    clockDoubted?: true | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -534,10 +534,10 @@ export interface components {
                     block?: {
                         height: number;
                         hash: string;
-                    };
-                    confirmations?: number;
+                    } | undefined;
+                    confirmations?: number | undefined;
                     blockChanges: number;
-                    unconfirmed?: boolean;
+                    unconfirmed?: boolean | undefined;
                     changedAt: components["schemas"]["Timestamp"];
                     at: components["schemas"]["Timestamp"];
                 };
@@ -551,8 +551,8 @@ export interface components {
             data: {
                 change: {
                     paymentId: string;
-                    confirmations?: number;
-                    confirmedAt?: components["schemas"]["Timestamp"];
+                    confirmations?: number | undefined;
+                    confirmedAt?: components["schemas"]["Timestamp"] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -567,7 +567,7 @@ export interface components {
                     paymentId: string;
                     failureReason: string;
                     failedAt: components["schemas"]["Timestamp"];
-                    sighting?: number;
+                    sighting?: number | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -599,7 +599,7 @@ export interface components {
                     refundId: string;
                     refundedTotalMinor: components["schemas"]["Minor"];
                     refundedAt: components["schemas"]["Timestamp"];
-                    appliedMinor?: components["schemas"]["Minor"];
+                    appliedMinor?: components["schemas"]["Minor"] | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -618,13 +618,13 @@ export interface components {
                     sighting: number;
                     reinstatedAt: components["schemas"]["Timestamp"];
                     confirmed: boolean;
-                    confirmedAt?: components["schemas"]["Timestamp"];
-                    confirmations?: number;
+                    confirmedAt?: components["schemas"]["Timestamp"] | undefined;
+                    confirmations?: number | undefined;
                     block?: {
                         height: number;
                         hash: string;
-                    };
-                    blockChanges?: number;
+                    } | undefined;
+                    blockChanges?: number | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -641,10 +641,10 @@ export interface components {
                         appliedMinor: components["schemas"]["Minor"];
                         unappliedMinor: components["schemas"]["Minor"];
                     }[];
-                    shortfallMinor?: components["schemas"]["Minor"];
+                    shortfallMinor?: components["schemas"]["Minor"] | undefined;
                     sightings?: {
                         [key: string]: number;
-                    };
+                    } | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
                     reason: string;
@@ -664,7 +664,7 @@ export interface components {
                     orphanReason: "already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments";
                     sightings?: {
                         [key: string]: number;
-                    };
+                    } | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -680,9 +680,9 @@ export interface components {
                         [key: string]: components["schemas"]["Rate"];
                     };
                     totalMinor: components["schemas"]["Minor"];
-                    pricedMinor?: components["schemas"]["Minor"];
+                    pricedMinor?: components["schemas"]["Minor"] | undefined;
                     expiresAt: components["schemas"]["Timestamp"];
-                    ratesExpireAt?: components["schemas"]["Timestamp"];
+                    ratesExpireAt?: components["schemas"]["Timestamp"] | undefined;
                     renewal: number;
                     at: components["schemas"]["Timestamp"];
                 };
@@ -697,7 +697,7 @@ export interface components {
                 change: {
                     minutes: number;
                     expiresAt: components["schemas"]["Timestamp"];
-                    ratesExpireAt?: components["schemas"]["Timestamp"];
+                    ratesExpireAt?: components["schemas"]["Timestamp"] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -709,10 +709,10 @@ export interface components {
             type: "order.updated";
             data: {
                 change: {
-                    metadata?: components["schemas"]["Metadata"];
-                    expirationMinutes?: number;
-                    expiresAt?: components["schemas"]["Timestamp"];
-                    ratesExpireAt?: components["schemas"]["Timestamp"];
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                    expirationMinutes?: number | undefined;
+                    expiresAt?: components["schemas"]["Timestamp"] | undefined;
+                    ratesExpireAt?: components["schemas"]["Timestamp"] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -739,13 +739,13 @@ export interface components {
             data: {
                 change: {
                     merchantId: string;
-                    orderId?: string;
+                    orderId?: string | undefined;
                     reason: string;
                     by: string;
                     sighting: number;
                     seenAt: components["schemas"]["Timestamp"];
                     confirmedAt: components["schemas"]["Timestamp"];
-                    blockChanges?: number;
+                    blockChanges?: number | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -760,12 +760,12 @@ export interface components {
                     block?: {
                         height: number;
                         hash: string;
-                    };
+                    } | undefined;
                     confirmations: number;
-                    sighting?: number;
+                    sighting?: number | undefined;
                     seenAt: components["schemas"]["Timestamp"];
                     blockChanges: number;
-                    unconfirmed?: boolean;
+                    unconfirmed?: boolean | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -777,10 +777,10 @@ export interface components {
             type: "payment.confirmed";
             data: {
                 change: {
-                    confirmations?: number;
-                    sighting?: number;
+                    confirmations?: number | undefined;
+                    sighting?: number | undefined;
                     seenAt: components["schemas"]["Timestamp"];
-                    blockChanges?: number;
+                    blockChanges?: number | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -793,9 +793,9 @@ export interface components {
             data: {
                 change: {
                     failureReason: string;
-                    sighting?: number;
+                    sighting?: number | undefined;
                     seenAt: components["schemas"]["Timestamp"];
-                    blockChanges?: number;
+                    blockChanges?: number | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -823,7 +823,7 @@ export interface components {
                     paymentId: string;
                     merchantId: string;
                     orderId: string;
-                    address?: string;
+                    address?: string | undefined;
                     /** @enum {string} */
                     rail: "gateway_pay" | "crypto_deposit";
                     providerId: string;
@@ -831,20 +831,20 @@ export interface components {
                     currency: "USDT" | "USDC" | "USDG" | "BTC" | "ETH" | "CAZ";
                     /** @description The decimals of the amounts in minor units: 10000000 with 6 decimals is 10. */
                     decimals: number;
-                    asset?: string;
-                    assetLabel?: string;
-                    credited?: boolean;
+                    asset?: string | undefined;
+                    assetLabel?: string | undefined;
+                    credited?: boolean | undefined;
                     amountMinor: components["schemas"]["Minor"];
                     feeMinor: components["schemas"]["Minor"];
                     feeSchedule: string;
                     confirmed: boolean;
-                    txHash?: string;
-                    confirmations?: number;
+                    txHash?: string | undefined;
+                    confirmations?: number | undefined;
                     block?: {
                         height: number;
                         hash: string;
-                    };
-                    metadata?: components["schemas"]["Metadata"];
+                    } | undefined;
+                    metadata?: components["schemas"]["Metadata"] | undefined;
                     seenAt: components["schemas"]["Timestamp"];
                     at: components["schemas"]["Timestamp"];
                 };
@@ -860,11 +860,11 @@ export interface components {
                     refundId: string;
                     amountMinor: components["schemas"]["Minor"];
                     refundedTotalMinor: components["schemas"]["Minor"];
-                    reason?: string;
-                    by?: string;
-                    txHash?: string;
-                    network?: string;
-                    destination?: string;
+                    reason?: string | undefined;
+                    by?: string | undefined;
+                    txHash?: string | undefined;
+                    network?: string | undefined;
+                    destination?: string | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -879,12 +879,12 @@ export interface components {
                     sighting: number;
                     seenAt: components["schemas"]["Timestamp"];
                     confirmed: boolean;
-                    confirmations?: number;
+                    confirmations?: number | undefined;
                     block?: {
                         height: number;
                         hash: string;
-                    };
-                    blockChanges?: number;
+                    } | undefined;
+                    blockChanges?: number | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
