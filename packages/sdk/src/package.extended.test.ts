@@ -96,8 +96,11 @@ describe.each([
       .then(() => import('./out/consumer.js')).then((one) => console.log(typeof (one.handle ?? one.default.handle)));`;
     const printed = await new Promise<string>((done, fail) => {
       void import('node:child_process').then(({ execFile }) =>
-        execFile(process.execPath, ['-e', script], { cwd: project, env: { ...process.env, NODE_OPTIONS: '' } }, (error, out, err) =>
-          error ? fail(new Error(err, { cause: error })) : done(out),
+        execFile(
+          process.execPath,
+          ['-e', script],
+          { cwd: project, env: { ...process.env, NODE_OPTIONS: '' } },
+          (error, out, err) => (error ? fail(new Error(err, { cause: error })) : done(out)),
         ),
       );
     });
@@ -118,10 +121,10 @@ test('the client and the verifier need only what edge runtimes have', async () =
   const context = createContext({ ...web, setTimeout, clearTimeout, TextEncoder, TextDecoder, atob, Uint8Array });
   const load = (path: string) => {
     const code = readFileSync(installed(path), 'utf8');
-    return runInContext(`((module) => { ((exports) => { ${code}\n })(module.exports); return module.exports; })({ exports: {} })`, context) as Record<
-      string,
-      (...args: unknown[]) => unknown
-    >;
+    return runInContext(
+      `((module) => { ((exports) => { ${code}\n })(module.exports); return module.exports; })({ exports: {} })`,
+      context,
+    ) as Record<string, (...args: unknown[]) => unknown>;
   };
   const { createClient } = load('dist/cjs/index.js');
   const answer = async () => new Response('{"id":"mer_1"}', { status: 200 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ApiError, type Client, createClient } from '@cpg/sdk';
 import { verify } from '@cpg/sdk/webhooks';
 import { openShop, type Shop } from './harness/merchants.ts';
@@ -111,7 +112,10 @@ test('receives, verifies, looks up and repeats webhooks', async () => {
     event: 'order:created',
     object_type: 'order',
   });
-  await until('the delivery is recorded', async () => (await client.getDelivery(id, delivery_id)).status === 'delivered');
+  await until(
+    'the delivery is recorded',
+    async () => (await client.getDelivery(id, delivery_id)).status === 'delivered',
+  );
   expect((await client.listDeliveries(id, { status: 'delivered' })).items).toHaveLength(1);
   expect(await client.redeliver(id, delivery_id)).toMatchObject({ id: delivery_id });
   const replay = await client.replayEvents(id, { from_date: '2026-01-01T00:00:00Z', to_date: '2026-01-02T00:00:00Z' });
@@ -141,7 +145,10 @@ test('a POST that is repeated with the key of an earlier call has its effect onc
 });
 
 test('the sandbox serves the package that documents install', async () => {
-  const answer = await fetch(`${stack.baseUrl}/sdk/cpg-sdk-0.1.0.tgz`);
+  const { version } = JSON.parse(readFileSync(new URL('../../../sdk/package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const answer = await fetch(`${stack.baseUrl}/sdk/cpg-sdk-${version}.tgz`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip']);
   const [first, second] = new Uint8Array(await answer.arrayBuffer());
   expect([first, second]).toEqual([0x1f, 0x8b]);
