@@ -79,8 +79,8 @@ type Shell = keyof typeof SHELLS;
 const SHELLS = {
   bash: { args: (script: string) => ['-c', script], input: () => '' },
   zsh: {
-    args: () => ['-f', '-i', '-s'],
-    input: (script: string) => `unsetopt prompt_cr prompt_sp monitor\n\\#() { : }\n${script}\nexit 0\n`,
+    args: () => ['-f', '-i', '-s', '+o', 'promptsp', '+o', 'promptcr', '+o', 'monitor'],
+    input: (script: string) => `\\#() { : }\n${script}\nexit 0\n`,
   },
 };
 
