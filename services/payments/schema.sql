@@ -6,6 +6,7 @@ create type counted_payments as (
   status text,
   currency text,
   payment_rail text,
+  due_back boolean,
   n integer
 );
 
@@ -196,8 +197,9 @@ create table payment_counts (
   status text not null,
   currency text not null,
   payment_rail text not null,
+  due_back boolean not null,
   n integer not null,
-  constraint payment_counts_pkey PRIMARY KEY (merchant_id, day, status, currency, payment_rail)
+  constraint payment_counts_pkey PRIMARY KEY (merchant_id, day, status, currency, payment_rail, due_back)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 
 create table payment_references (
@@ -216,6 +218,7 @@ create table payments (
   status text,
   currency text,
   payment_rail text,
+  due_back boolean default false,
   created_at timestamp with time zone,
   revision bigint not null,
   deleted boolean not null default false,
@@ -230,6 +233,7 @@ CREATE INDEX payments_by_status ON payments.payments USING btree (merchant_id, s
 CREATE INDEX payments_by_status_and_currency ON payments.payments USING btree (merchant_id, status, currency, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_currency_and_rail ON payments.payments USING btree (merchant_id, status, currency, payment_rail, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_rail ON payments.payments USING btree (merchant_id, status, payment_rail, created_at, id) WHERE (NOT deleted);
+CREATE INDEX payments_due_back ON payments.payments USING btree (merchant_id, created_at, id) INCLUDE (status, currency, payment_rail) WHERE (due_back AND (NOT deleted));
 CREATE INDEX payments_newest ON payments.payments USING btree (merchant_id, created_at DESC, id DESC) WHERE (NOT deleted);
 CREATE TRIGGER count_deleted AFTER DELETE ON payments.payments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
 CREATE TRIGGER count_inserted AFTER INSERT ON payments.payments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
@@ -296,6 +300,7 @@ create view api_payment_counts as
     status,
     currency,
     payment_rail,
+    due_back,
     n
    FROM payment_counts;
 
@@ -306,6 +311,7 @@ create view api_payments as
     status,
     currency,
     payment_rail,
+    due_back,
     created_at,
     deleted,
     resource
@@ -355,23 +361,23 @@ declare
 begin
   if tg_op <> 'DELETE' then
     changes := array(
-      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, 1)::counted_payments from new_rows where not deleted);
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, due_back, 1)::counted_payments from new_rows where not deleted);
   end if;
   if tg_op <> 'INSERT' then
     changes := changes || array(
-      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, -1)::counted_payments from old_rows where not deleted);
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, due_back, -1)::counted_payments from old_rows where not deleted);
   end if;
   changes := array(
-    select (merchant_id, day, status, currency, payment_rail, sum(n))::counted_payments from unnest(changes)
-    group by merchant_id, day, status, currency, payment_rail having sum(n) <> 0);
+    select (merchant_id, day, status, currency, payment_rail, due_back, sum(n))::counted_payments from unnest(changes)
+    group by merchant_id, day, status, currency, payment_rail, due_back having sum(n) <> 0);
   if cardinality(changes) > 0 then
     -- One statement may run this for inserted and for updated rows. With this lock, no two of them wait for each other.
     perform pg_advisory_xact_lock(tg_relid::bigint);
     insert into payment_counts as counted
-    select merchant_id, days.day, status, currency, payment_rail, sum(n)
+    select merchant_id, days.day, status, currency, payment_rail, due_back, sum(n)
     from unnest(changes) as changed cross join lateral (values (changed.day), ('-infinity')) as days (day)
-    group by merchant_id, days.day, status, currency, payment_rail
-    on conflict (merchant_id, day, status, currency, payment_rail) do update set n = counted.n + excluded.n;
+    group by merchant_id, days.day, status, currency, payment_rail, due_back
+    on conflict (merchant_id, day, status, currency, payment_rail, due_back) do update set n = counted.n + excluded.n;
   end if;
   return null;
 end $function$;

@@ -33,7 +33,14 @@ const ClockDoubted = { clockDoubted: z.literal(true).optional() };
 /** Per payment id: the sighting of a payment that the rail has seen more than once. */
 const Sightings = { sightings: z.record(z.string(), z.int()).optional() };
 
-const Allocation = openObject({ paymentId: PaymentId, appliedMinor: Minor, unappliedMinor: Minor });
+const Allocation = openObject({
+  paymentId: PaymentId,
+  appliedMinor: Minor,
+  unappliedMinor: Minor,
+  /** The smallest amount that can be sent: a surplus below it is not due for refund. Absent without a surplus, and if
+   *  every amount can be sent. */
+  smallestPayableMinor: Minor.optional(),
+});
 export type Allocation = z.infer<typeof Allocation>;
 
 export const OrderCreated = defineEvent({

@@ -76,7 +76,14 @@ export const PaymentApplied = defineEvent({
   message: 'payment.applied',
   webhooks: ['payment:applied'],
   summary: 'A payment was applied to its order, or more of it than before.',
-  data: { orderId: z.string(), appliedMinor: Minor, unappliedMinor: Minor, ...At },
+  data: {
+    orderId: z.string(),
+    appliedMinor: Minor,
+    unappliedMinor: Minor,
+    /** A surplus below it is not due for refund. Absent without a surplus, and if every amount can be sent. */
+    smallestPayableMinor: Minor.optional(),
+    ...At,
+  },
 });
 
 export const PaymentOrphaned = defineEvent({

@@ -11,7 +11,7 @@ type Change<T extends keyof Data, K extends keyof Data[T], O extends keyof Data[
 export type PaymentChange =
   | Change<'PaymentConfirmed', 'confirmations'>
   | Change<'PaymentBlockChanged', 'block' | 'blockChanges' | 'unconfirmed', 'confirmations'>
-  | Change<'PaymentApplied', 'appliedMinor' | 'unappliedMinor'>
+  | Change<'PaymentApplied', 'appliedMinor' | 'unappliedMinor', 'smallestPayableMinor'>
   | Change<'PaymentOrphaned', 'orphanReason'>
   | Change<'PaymentFailed', 'failureReason'>
   | Change<'PaymentReinstated', 'sighting' | 'confirmed' | 'confirmations' | 'block' | 'blockChanges'>
@@ -34,7 +34,16 @@ export const paymentAfter = <P extends PaymentState>(payment: P, change: Payment
     }
     case 'PaymentApplied': {
       const [appliedMinor, unappliedMinor] = [BigInt(change.data.appliedMinor), BigInt(change.data.unappliedMinor)];
-      return { ...updated, status: 'applied', orphanReason: undefined, appliedMinor, unappliedMinor };
+      const { smallestPayableMinor: smallest } = change.data;
+      const smallestPayableMinor = smallest === undefined ? undefined : BigInt(smallest);
+      return {
+        ...updated,
+        status: 'applied',
+        orphanReason: undefined,
+        appliedMinor,
+        unappliedMinor,
+        smallestPayableMinor,
+      };
     }
     case 'PaymentOrphaned':
       return { ...updated, status: 'orphan', orphanReason: change.data.orphanReason, ...NOTHING_APPLIED };

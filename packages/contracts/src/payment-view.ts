@@ -27,6 +27,8 @@ export interface PaymentState {
    *  `applied`, and are zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
   readonly appliedMinor: bigint;
   readonly unappliedMinor: bigint;
+  /** A surplus below it is not due for refund. 1 by default. */
+  readonly smallestPayableMinor?: bigint | undefined;
   readonly refundedMinor: bigint;
   readonly status: PaymentStatus;
   /** When the rail confirmed it. */
@@ -85,6 +87,14 @@ export const paymentBreakdown = (
   }
 };
 
+/** The amount of a payment to give back: all that is left of an orphan, and a surplus that can be sent. */
+export const dueBackMinor = (
+  payment: Parameters<typeof paymentBreakdown>[0] & Pick<PaymentState, 'smallestPayableMinor'>,
+): bigint => {
+  const { orphaned, unapplied } = paymentBreakdown(payment);
+  return orphaned + (unapplied < (payment.smallestPayableMinor ?? 1n) ? 0n : unapplied);
+};
+
 /** The chain (CAIP-2) that shows the money of a payment, by its provider id: `eip155:1/<hash>:0`. Null for money that
  *  no chain shows. */
 export const chainOf = (providerId: string): string | null =>
@@ -104,6 +114,7 @@ export const laterOf = (one: string, other: string): string => (one > other ? on
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.decimals);
   const { applied, unapplied } = paymentBreakdown(payment);
+  const dueBack = dueBackMinor(payment);
   const view: Rendered<Payment, object> = {
     id: payment.paymentId,
     merchant_id: payment.merchantId,
@@ -122,6 +133,7 @@ export const paymentView = (payment: PaymentState): Payment => {
     applied_amount: amount(applied),
     unapplied_amount: amount(unapplied),
     refunded_amount: amount(payment.refundedMinor),
+    due_back_amount: dueBack > 0n ? amount(dueBack) : undefined,
     orphan_reason: payment.status === 'orphan' ? payment.orphanReason : undefined,
     failure_reason: payment.failureReason,
     tx_hash: payment.txHash,

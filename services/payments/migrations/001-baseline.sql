@@ -8,6 +8,8 @@ create table payments (
   status text,
   currency text,
   payment_rail text,
+  -- Whether something of it is to be given back.
+  due_back boolean default false,
   created_at timestamptz,
   revision bigint not null,
   deleted boolean not null default false,
@@ -25,6 +27,8 @@ create index payments_by_status_and_currency on payments (merchant_id, status, c
 create index payments_by_status_and_rail on payments (merchant_id, status, payment_rail, created_at, id) where not deleted;
 create index payments_by_currency_and_rail on payments (merchant_id, currency, payment_rail, created_at, id) where not deleted;
 create index payments_by_status_and_currency_and_rail on payments (merchant_id, status, currency, payment_rail, created_at, id) where not deleted;
+-- Few payments are due back, so the other filters are checked in the same index.
+create index payments_due_back on payments (merchant_id, created_at, id) include (status, currency, payment_rail) where due_back and not deleted;
 create index payments_by_order on payments (order_id) where not deleted;
 
 -- `resource` is the refund exactly as the API shows it. The projection of payments writes it.
@@ -42,7 +46,7 @@ create index refunds_by_currency on refunds (merchant_id, currency, created_at, 
 create index refunds_by_payment on refunds (payment_id);
 create index refunds_by_order on refunds (order_id);
 
--- The exact numbers of payments of each merchant by day, status, currency and rail, and of refunds by day and currency, and those of all days
+-- The exact numbers of payments of each merchant by day, status, currency, rail and whether something is due back, and of refunds by day and currency, and those of all days
 -- together (ADR 16).
 create table payment_counts (
   merchant_id text not null,
@@ -51,8 +55,9 @@ create table payment_counts (
   status text not null,
   currency text not null,
   payment_rail text not null,
+  due_back boolean not null,
   n int not null,
-  primary key (merchant_id, day, status, currency, payment_rail)
+  primary key (merchant_id, day, status, currency, payment_rail, due_back)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 create table refund_counts (
@@ -64,7 +69,7 @@ create table refund_counts (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 -- Some payments or refunds of a merchant that are counted in the same rows.
-create type counted_payments as (merchant_id text, day date, status text, currency text, payment_rail text, n int);
+create type counted_payments as (merchant_id text, day date, status text, currency text, payment_rail text, due_back boolean, n int);
 create type counted_refunds as (merchant_id text, day date, currency text, n int);
 
 create function count_payments() returns trigger language plpgsql set search_path from current as $$
@@ -73,23 +78,23 @@ declare
 begin
   if tg_op <> 'DELETE' then
     changes := array(
-      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, 1)::counted_payments from new_rows where not deleted);
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, due_back, 1)::counted_payments from new_rows where not deleted);
   end if;
   if tg_op <> 'INSERT' then
     changes := changes || array(
-      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, -1)::counted_payments from old_rows where not deleted);
+      select (merchant_id, (created_at at time zone 'UTC')::date, status, currency, payment_rail, due_back, -1)::counted_payments from old_rows where not deleted);
   end if;
   changes := array(
-    select (merchant_id, day, status, currency, payment_rail, sum(n))::counted_payments from unnest(changes)
-    group by merchant_id, day, status, currency, payment_rail having sum(n) <> 0);
+    select (merchant_id, day, status, currency, payment_rail, due_back, sum(n))::counted_payments from unnest(changes)
+    group by merchant_id, day, status, currency, payment_rail, due_back having sum(n) <> 0);
   if cardinality(changes) > 0 then
     -- One statement may run this for inserted and for updated rows. With this lock, no two of them wait for each other.
     perform pg_advisory_xact_lock(tg_relid::bigint);
     insert into payment_counts as counted
-    select merchant_id, days.day, status, currency, payment_rail, sum(n)
+    select merchant_id, days.day, status, currency, payment_rail, due_back, sum(n)
     from unnest(changes) as changed cross join lateral (values (changed.day), ('-infinity')) as days (day)
-    group by merchant_id, days.day, status, currency, payment_rail
-    on conflict (merchant_id, day, status, currency, payment_rail) do update set n = counted.n + excluded.n;
+    group by merchant_id, days.day, status, currency, payment_rail, due_back
+    on conflict (merchant_id, day, status, currency, payment_rail, due_back) do update set n = counted.n + excluded.n;
   end if;
   return null;
 end $$;
@@ -138,8 +143,8 @@ create trigger count_deleted after delete on refunds referencing old table as ol
 
 -- Deleted payments are among them, without `resource`.
 create view api_payments as
-  select id, merchant_id, order_id, status, currency, payment_rail, created_at, deleted, resource from payments;
-create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, n from payment_counts;
+  select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource from payments;
+create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, due_back, n from payment_counts;
 create view api_refunds as select id, payment_id, merchant_id, order_id, currency, created_at, resource from refunds;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
 

@@ -41,7 +41,7 @@ test('a paid order writes one info line for each business fact, also when calls 
   );
 
   const { paymentId } = both.paymentsOf(orderId)[0]!;
-  const refund = { merchant_id: merchantId, refund_id: newId('refund') };
+  const refund = { merchant_id: merchantId, refund_id: newId('refund'), what: 'all' };
   for (const _ of [1, 2]) await both.payments('POST', `/payments/${paymentId}/refunds`, refund);
   await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });
   await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });

@@ -75,7 +75,7 @@ const refund = async () => {
   await pay();
   const { refundId, reason, at, txHash: tx_hash, network, destination } = refunded;
   const how = { tx_hash, network, destination };
-  await paymentCall('refunds', at, { merchant_id: merchantId, refund_id: refundId, reason, ...how });
+  await paymentCall('refunds', at, { merchant_id: merchantId, refund_id: refundId, what: 'all', reason, ...how });
 };
 
 const mineAgain = async () => {

@@ -26,6 +26,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'DNS has no address, or a private one, for the host of the URL of a webhook.',
     remedy: 'Correct the DNS record, then repeat the request, also with the same `Idempotency-Key`.',
   },
+  refund_amount_required: {
+    when: 'The request names neither `amount` nor `what`, and the payment has no surplus that is due for refund: the order needs all of it.',
+    remedy: 'Send the `amount` to refund, or `what`: `all` to refund all that is left of the payment.',
+  },
   unauthorized: {
     when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
     remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',
@@ -81,12 +85,12 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send a `payment_rail` that `enable_rails` of the order named.',
   },
   nothing_to_refund: {
-    when: 'The payment is already fully refunded.',
-    remedy: 'No action is needed.',
+    when: 'The payment is already fully refunded; or `what` is `surplus`, and it has no surplus that is due for refund.',
+    remedy: 'No action is needed. To give back a part that is applied to the order, send its `amount`.',
   },
   refund_too_large: {
     when: 'The amount of the refund is larger than what is left of the payment.',
-    remedy: 'Refund at most the amount that the message names, or omit `amount` to refund the rest.',
+    remedy: 'Refund at most the amount that the message names, or send `what`: `all` to refund the rest.',
   },
   too_many_webhooks: {
     when: 'The merchant already has 20 webhooks.',

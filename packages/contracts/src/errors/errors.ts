@@ -6,6 +6,7 @@ export const ERROR_CODES = {
   amount_too_small: 400,
   network_unavailable: 400,
   host_not_public: 400,
+  refund_amount_required: 400,
   unauthorized: 401,
   invalid_signature: 401,
   insufficient_scope: 403,

@@ -196,7 +196,12 @@ export const confirmedPayment = (differences: Partial<Payment> = {}): Payment =>
 export const appliedPayment = (): Payment => confirmedPayment({ status: 'applied', applied_amount: '14.030000' });
 
 export const orphanedPayment = (): Payment =>
-  confirmedPayment({ status: 'orphan', orphan_reason: 'canceled', updated_at: LATER });
+  confirmedPayment({
+    status: 'orphan',
+    due_back_amount: '14.030000',
+    orphan_reason: 'canceled',
+    updated_at: LATER,
+  });
 
 export const failedPayment = (): Payment =>
   payment({ status: 'failed', failure_reason: 'dropped from the chain', updated_at: PAID });

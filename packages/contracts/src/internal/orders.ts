@@ -75,6 +75,7 @@ export const PaymentOutcome = z.discriminatedUnion('status', [
     payment_id: PaymentId,
     applied_minor: Minor,
     unapplied_minor: Minor,
+    smallest_payable_minor: Minor.optional(),
     ...Sighting,
     at: Timestamp,
   }),

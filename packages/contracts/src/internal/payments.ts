@@ -6,6 +6,7 @@ import { AssignedInstruction } from '../recorded-values.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
+import { RefundPart } from '../resources/refund.ts';
 import { PaymentOutcome } from './orders.ts';
 
 // Calls that the payments service answers. A payable is a deposit address or a payment reference: where an order can be
@@ -134,8 +135,9 @@ export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 export const FailureCall = z.object({ failure_reason: z.string().optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
-/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left.
- *  Idempotent by refund id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Records a refund of `amount`, of all that is left, or of the
+ *  surplus, which is the default. Idempotent by refund id. 404 for another merchant's payment; 400
+ *  `refund_amount_required` if neither is given and there is no surplus; 409 `nothing_to_refund` if nothing
  *  is left, `refund_too_large` for more than is left, `payment_conflict` for a received or failed
  *  payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
  *  null also while the orders service is unavailable: it then receives the refund from Kafka. */
@@ -143,6 +145,8 @@ export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
   amount: AmountDto.optional(),
+  /** Without an amount alone. */
+  what: RefundPart.optional(),
   reason: z.string().optional(),
   tx_hash: z.string().min(1).max(256).optional(),
   network: z.string().min(1).max(64).optional(),

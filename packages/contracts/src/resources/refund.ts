@@ -4,6 +4,10 @@ import { PaymentCurrency } from '../currencies.ts';
 import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, RefundId } from '../ids.ts';
 import { Amount } from '../money.ts';
 
+/** Which part of a payment to refund, instead of an amount. */
+export const RefundPart = z.enum(['surplus', 'all']);
+export type RefundPart = z.infer<typeof RefundPart>;
+
 /** What is known about the money of a refund. More values may come. */
 export const RefundStatus = z.enum(['recorded']);
 export type RefundStatus = z.infer<typeof RefundStatus>;

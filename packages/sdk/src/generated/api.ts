@@ -165,7 +165,7 @@ export interface paths {
         head?: never;
         /**
          * Update an order
-         * @description Changes `metadata`. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
+         * @description Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
          *
          *     Needs the scope `orders:self:update`.
          */
@@ -290,8 +290,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Refund a payment
-         * @description Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.
+         * Record a refund of a payment
+         * @description Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.
          *
          *     Needs the scope `payments:self:refund`.
          */
@@ -714,6 +714,8 @@ export interface components {
             code: string;
             /** @description The id of the request. Include it when you contact support. */
             request_id: string;
+            /** @description Only with `insufficient_scope`: the scope that the key needs for this operation. */
+            required_scope?: string | undefined;
             /** @description Only with status 400: one entry per invalid field or parameter, 20 at most. */
             details?: components["schemas"]["ApiErrorDetail"][] | undefined;
         };
@@ -1029,6 +1031,14 @@ export interface components {
              */
             expires_at: string;
         };
+        HistoryAllocation: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description The part that the order took. */
+            applied_amount: string;
+            /** @description The surplus, due for refund. */
+            unapplied_amount: string;
+        };
         /**
          * @example {
          *       "id": "evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H",
@@ -1051,238 +1061,77 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: {
-            /** @description The event: `evt_` and a ULID. */
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"];
+        HistoryInstruction: {
+            /** @description The rail that the instruction is for. */
+            rail: components["schemas"]["Rail"];
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The name of the network. */
+            network?: string | undefined;
+            /** @description The chain (CAIP-2). */
+            chain_id?: string | undefined;
+            /** @description The asset (CAIP-19). */
+            asset?: string | undefined;
+            /** @description The name that wallets show for the asset, where it is not the currency. */
+            asset_label?: string | undefined;
+            /** @description The deposit address. */
+            address?: string | undefined;
+            /** @description Decimals of the asset on its chain. */
+            decimals?: number | undefined;
+            /** @description Number of confirmations after which a payment counts. */
+            required_confirmations?: number | undefined;
+            /** @description The name of the provider. */
+            provider?: string | undefined;
+            /** @description The reference for the payer. */
+            payment_reference?: string | undefined;
+            /** @description The page on which to pay. */
+            payment_url?: string | undefined;
+        };
+        HistoryPayment: {
+            /** @description The payment: `pay_` and a ULID. */
             id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /** @description Event type, for example `OrderPaymentsApplied`. */
-            type: string;
+            /** @description The rail that reported the payment. */
+            payment_rail: components["schemas"]["Rail"];
+            /** @description Identifies the money at its source. */
+            provider_id: string;
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["PaymentCurrency"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the rail first saw the payment.
              */
-            at: string;
+            seen_at: string;
+            /** @description The amount that was paid. */
+            paid_amount: string;
+            /** @description The fee of the payment. */
+            fee_amount: string;
             /**
              * Format: date-time
-             * @description When it was recorded.
+             * @description When the payment was received.
              */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. Which fields it has depends on `type`. Empty for a type that is newer than the API. */
-            data: {
-                /** @description The rail that reported the payment. */
-                payment_rail?: components["schemas"]["Rail"] | undefined;
-                /** @description Identifies the money at its source. */
-                provider_id?: string | undefined;
-                /** @description The currency of the amounts. */
-                currency?: components["schemas"]["PaymentCurrency"] | undefined;
-                /** @description The amount that was paid. */
-                paid_amount?: string | undefined;
-                /** @description The fee of the payment. */
-                fee_amount?: string | undefined;
-                /** @description The asset (CAIP-19). */
-                asset?: string | undefined;
-                /** @description The name that wallets show for the asset, where it is not the currency. */
-                asset_label?: string | undefined;
-                /** @description `false` for a token that does not count as the currency. */
-                credited?: boolean | undefined;
-                /** @description Hash of the transaction on its chain. */
-                tx_hash?: string | undefined;
-                /** @description Number of confirmations that the rail reported. */
-                confirmations?: number | undefined;
-                /** @description The block that contains the payment: none before it is mined. */
-                block?: components["schemas"]["Block"] | undefined;
-                /** @description Your own data. It is stored and returned, and has no effect. */
-                metadata?: components["schemas"]["Metadata"] | undefined;
-                /**
-                 * Format: date-time
-                 * @description When the rail first saw the payment.
-                 */
-                seen_at?: string | undefined;
-                /**
-                 * Format: date-time
-                 * @description When the rail confirmed the payment.
-                 */
-                confirmed_at?: string | undefined;
-                /** @description The order that the payment names. */
-                order_id?: string | undefined;
-                /** @description Your id. */
-                merchant_id?: string | undefined;
-                /** @description Your own reference. It need not be unique. */
-                external_reference_id?: string | undefined;
-                /** @description Your page for a payer who has paid, as in the request. */
-                return_url?: string | undefined;
-                /** @description Your page for a payer who does not pay, as in the request. */
-                cancel_url?: string | undefined;
-                /** @description The items of the order. */
-                items?: components["schemas"]["Item"][] | undefined;
-                /** @description The rails that the payer can use. */
-                enable_rails?: components["schemas"]["Rail"][] | undefined;
-                /** @description The capabilities of the order. */
-                capabilities?: components["schemas"]["Capabilities"] | undefined;
-                /** @description The locked rates after the event. */
-                rates?: components["schemas"]["Rates"] | undefined;
-                /** @description The total of the order after the event. */
-                total_amount?: string | undefined;
-                /** @description The part of the total that may be missing. Absent for none. */
-                underpayment_tolerance_percent?: number | undefined;
-                /** @description Minutes until the deadline. */
-                expiration_minutes?: number | undefined;
-                /**
-                 * Format: date-time
-                 * @description The deadline after the event.
-                 */
-                expiration_date?: string | undefined;
-                /** @description Where to pay, without the amount. */
-                deposit_instructions?: {
-                    /** @description The rail that the instruction is for. */
-                    rail: components["schemas"]["Rail"];
-                    /** @description The currency of the amounts. */
-                    currency: components["schemas"]["PaymentCurrency"];
-                    /** @description The name of the network. */
-                    network?: string | undefined;
-                    /** @description The chain (CAIP-2). */
-                    chain_id?: string | undefined;
-                    /** @description The asset (CAIP-19). */
-                    asset?: string | undefined;
-                    /** @description The name that wallets show for the asset, where it is not the currency. */
-                    asset_label?: string | undefined;
-                    /** @description The deposit address. */
-                    address?: string | undefined;
-                    /** @description Decimals of the asset on its chain. */
-                    decimals?: number | undefined;
-                    /** @description Number of confirmations after which a payment counts. */
-                    required_confirmations?: number | undefined;
-                    /** @description The name of the provider. */
-                    provider?: string | undefined;
-                    /** @description The reference for the payer. */
-                    payment_reference?: string | undefined;
-                    /** @description The page on which to pay. */
-                    payment_url?: string | undefined;
-                }[] | undefined;
-                /** @description The status of the order after the event. */
-                status?: components["schemas"]["OrderStatus"] | undefined;
-                /** @description The reason for the status. */
-                status_reason?: string | undefined;
-                /** @description The payment that was offered to the order. */
-                payment?: {
-                    /** @description The payment: `pay_` and a ULID. */
-                    id?: string | undefined;
-                    /** @description The rail that reported the payment. */
-                    payment_rail?: components["schemas"]["Rail"] | undefined;
-                    /** @description Identifies the money at its source. */
-                    provider_id?: string | undefined;
-                    /** @description The currency of the amounts. */
-                    currency?: components["schemas"]["PaymentCurrency"] | undefined;
-                    /** @description The amount that was paid. */
-                    paid_amount?: string | undefined;
-                    /** @description The fee of the payment. */
-                    fee_amount?: string | undefined;
-                    /** @description The asset (CAIP-19). */
-                    asset?: string | undefined;
-                    /** @description The name that wallets show for the asset, where it is not the currency. */
-                    asset_label?: string | undefined;
-                    /** @description `false` for a token that does not count as the currency. */
-                    credited?: boolean | undefined;
-                    /** @description Hash of the transaction on its chain. */
-                    tx_hash?: string | undefined;
-                    /** @description Number of confirmations that the rail reported. */
-                    confirmations?: number | undefined;
-                    /** @description The block that contains the payment: none before it is mined. */
-                    block?: components["schemas"]["Block"] | undefined;
-                    /** @description Your own data. */
-                    metadata?: {
-                        [key: string]: unknown;
-                    } | undefined;
-                    /**
-                     * Format: date-time
-                     * @description When the rail first saw the payment.
-                     */
-                    seen_at?: string | undefined;
-                    /**
-                     * Format: date-time
-                     * @description When the rail confirmed the payment.
-                     */
-                    confirmed_at?: string | undefined;
-                    /**
-                     * Format: date-time
-                     * @description When the payment was received.
-                     */
-                    created_at?: string | undefined;
-                } | undefined;
-                /** @description The payment that the event is about. */
-                payment_id?: string | undefined;
-                /** @description The payments that became orphans. */
-                payment_ids?: string[] | undefined;
-                /** @description Whether the rail had confirmed the payment. */
-                confirmed?: boolean | undefined;
-                /** @description The payments that were applied, and what the order took of each. */
-                allocations?: {
-                    /** @description The payment that the event is about. */
-                    payment_id: string;
-                    /** @description The part that the order took. */
-                    applied_amount: string;
-                    /** @description The surplus, due for refund. */
-                    unapplied_amount: string;
-                }[] | undefined;
-                /** @description The part that the order took. */
-                applied_amount?: string | undefined;
-                /** @description The surplus, due for refund. */
-                unapplied_amount?: string | undefined;
-                /** @description The reason why the payments became orphans. */
-                orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
-                /** @description The reason why the payment failed. */
-                failure_reason?: string | undefined;
-                /**
-                 * Format: date-time
-                 * @description When the payment failed.
-                 */
-                failed_at?: string | undefined;
-                /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
-                sighting?: number | undefined;
-                /**
-                 * Format: date-time
-                 * @description When the rail saw the money again.
-                 */
-                reinstated_at?: string | undefined;
-                /** @description The refund: `rfd_` and a ULID. */
-                refund_id?: string | undefined;
-                /** @description The amount of the refund. */
-                amount?: string | undefined;
-                /** @description The total of all refunds of the payment after this one. */
-                refunded_amount?: string | undefined;
-                /**
-                 * Format: date-time
-                 * @description When the payment was refunded.
-                 */
-                refunded_at?: string | undefined;
-                /** @description The network on which the money went back. */
-                network?: string | undefined;
-                /** @description Where the money went: an address on `network`, or the text of the merchant. */
-                destination?: string | undefined;
-                /** @description The reason that was given. */
-                reason?: string | undefined;
-                /** @description Number of the renewal. */
-                renewal?: number | undefined;
-                /** @description By how much the clock of a sandbox order was advanced. */
-                minutes?: number | undefined;
-            };
+            created_at: string;
+            /** @description The asset (CAIP-19). */
+            asset?: string | undefined;
+            /** @description The name that wallets show for the asset, where it is not the currency. */
+            asset_label?: string | undefined;
+            /** @description `false` for a token that does not count as the currency. */
+            credited?: boolean | undefined;
+            /** @description Hash of the transaction on its chain. */
+            tx_hash?: string | undefined;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+            /** @description Your own data. */
+            metadata?: {
+                [key: string]: unknown;
+            } | undefined;
+            /**
+             * Format: date-time
+             * @description When the rail confirmed the payment.
+             */
+            confirmed_at?: string | undefined;
         };
         IndividualProfile: {
             /** @description First name. */
@@ -1299,10 +1148,12 @@ export interface components {
             name: string;
             /** @description How many: more than 0, with at most 6 decimals. */
             quantity: number;
-            /** @description The price of one unit. */
+            /** @description The price of one unit. Negative for a discount, `-50.00`, and only for a discount. */
             unit_price: string;
             /** @description The currency of the price. It is converted into the currency of the order at a locked rate. */
             currency: components["schemas"]["ItemCurrency"];
+            /** @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is. */
+            kind?: components["schemas"]["ItemKind"] | undefined;
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
             modifiers?: components["schemas"]["Modifier"][] | undefined;
         };
@@ -1316,13 +1167,20 @@ export interface components {
             name: string;
             /** @description How many: more than 0, with at most 6 decimals. */
             quantity: number;
-            /** @description The price of one unit. */
+            /** @description The price of one unit. Negative for a discount, `-50.00`, and only for a discount. */
             unit_price: string;
             /** @description The currency of the price. It is converted into the currency of the order at a locked rate. */
             currency: components["schemas"]["ItemCurrency"];
+            /** @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is. */
+            kind?: components["schemas"]["ItemKind"] | undefined;
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
             modifiers?: components["schemas"]["ModifierDto"][] | undefined;
         };
+        /**
+         * @description What an item stands for. A discount lowers the total. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        ItemKind: "product" | "discount" | "tax" | "shipping";
         ItemTotals: {
             [key: string]: string;
         };
@@ -1614,6 +1472,179 @@ export interface components {
              */
             updated_at?: string | undefined;
         };
+        OrderCanceledData: {
+            /** @description The payments that became orphans. */
+            payment_ids: string[];
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description The merchant canceled an order. */
+        OrderCanceledEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderCanceled";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderCanceledData"];
+        };
+        OrderCreatedData: {
+            /** @description The order that the payment names. */
+            order_id: string;
+            /** @description Your id. */
+            merchant_id: string;
+            /** @description The items of the order. */
+            items: components["schemas"]["Item"][];
+            /** @description The rails that the payer can use. */
+            enable_rails: components["schemas"]["Rail"][];
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The capabilities of the order. */
+            capabilities: components["schemas"]["Capabilities"];
+            /** @description The locked rates after the event. */
+            rates: components["schemas"]["Rates"];
+            /** @description Minutes until the deadline. */
+            expiration_minutes: number;
+            /**
+             * Format: date-time
+             * @description The deadline after the event.
+             */
+            expiration_date: string;
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+            /** @description Your own reference. It need not be unique. */
+            external_reference_id: string;
+            /** @description Your page for a payer who has paid, as in the request. */
+            return_url?: string | undefined;
+            /** @description Your page for a payer who does not pay, as in the request. */
+            cancel_url?: string | undefined;
+            /** @description Your own data. It is stored and returned, and has no effect. */
+            metadata?: components["schemas"]["Metadata"] | undefined;
+            /** @description The total of the order after the event. */
+            total_amount?: string | undefined;
+            /** @description The part of the total that may be missing. Absent for none. */
+            underpayment_tolerance_percent?: number | undefined;
+            /** @description Where to pay, without the amount. */
+            deposit_instructions?: components["schemas"]["HistoryInstruction"][] | undefined;
+        };
+        /** @description An order was created. Its total amount and its rates are locked. */
+        OrderCreatedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderCreated";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderCreatedData"];
+        };
+        OrderDeletedData: {
+            /** @description The reason that was given. */
+            reason: string;
+        };
+        /** @description The merchant deleted an order. */
+        OrderDeletedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderDeleted";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderDeletedData"];
+        };
         /**
          * @example {
          *       "id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
@@ -1631,11 +1662,107 @@ export interface components {
          * @enum {string}
          */
         OrderEventType: "order:created" | "order:updated" | "order:paid";
+        OrderExpiredData: {
+            /** @description The payments that became orphans. */
+            payment_ids: string[];
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description An order expired at its deadline. */
+        OrderExpiredEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderExpired";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderExpiredData"];
+        };
         OrderHistoryPage: {
             /** @description Recorded events, oldest first. */
             items: components["schemas"]["HistoryEntry"][];
             /** @description The `cursor` of the next page. Absent on the last page. */
             next_cursor?: string | undefined;
+        };
+        OrderInstructedData: {
+            /** @description Where to pay, without the amount. */
+            deposit_instructions: components["schemas"]["HistoryInstruction"][];
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description An order that was created without deposit instructions received them. */
+        OrderInstructedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderInstructed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderInstructedData"];
         };
         OrderPage: {
             /** @description The items of this page. */
@@ -1653,11 +1780,623 @@ export interface components {
             /** @description The `cursor` of the next page. Absent on the last page. */
             next_cursor?: string | undefined;
         };
+        OrderPaidData: {
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description An order became paid. This message follows the message of the event that caused it. */
+        OrderPaidEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaid";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaidData"];
+        };
+        OrderPaymentBlockChangedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+        };
+        /** @description A block contains a payment of an order, another block than before, or none any more. */
+        OrderPaymentBlockChangedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentBlockChanged";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentBlockChangedData"];
+        };
+        OrderPaymentConfirmedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /**
+             * Format: date-time
+             * @description When the rail confirmed the payment.
+             */
+            confirmed_at?: string | undefined;
+        };
+        /** @description The rail confirmed a payment of an order. */
+        OrderPaymentConfirmedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentConfirmed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentConfirmedData"];
+        };
+        OrderPaymentFailedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description The reason why the payment failed. */
+            failure_reason: string;
+            /**
+             * Format: date-time
+             * @description When the payment failed.
+             */
+            failed_at: string;
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description A payment failed: its rail dropped it before it was applied, or reversed it afterwards. */
+        OrderPaymentFailedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentFailed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentFailedData"];
+        };
+        OrderPaymentReceivedData: {
+            /** @description The payment that was offered to the order. */
+            payment: components["schemas"]["HistoryPayment"];
+            /** @description Whether the rail had confirmed the payment. */
+            confirmed: boolean;
+        };
+        /** @description A payment was offered to an order. It does not count until it is confirmed and applied. */
+        OrderPaymentReceivedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentReceived";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentReceivedData"];
+        };
+        OrderPaymentRefundedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /**
+             * Format: date-time
+             * @description When the payment was refunded.
+             */
+            refunded_at: string;
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+            /** @description The total of all refunds of the payment after this one. */
+            refunded_amount?: string | undefined;
+        };
+        /** @description A payment of an order was refunded, in full or in part. */
+        OrderPaymentRefundedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentRefunded";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentRefundedData"];
+        };
+        OrderPaymentReinstatedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
+            sighting: number;
+            /**
+             * Format: date-time
+             * @description When the rail saw the money again.
+             */
+            reinstated_at: string;
+            /** @description Whether the rail had confirmed the payment. */
+            confirmed: boolean;
+            /**
+             * Format: date-time
+             * @description When the rail confirmed the payment.
+             */
+            confirmed_at?: string | undefined;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+        };
+        /** @description The rail saw the money of a failed payment again. It does not count until it is confirmed and applied. */
+        OrderPaymentReinstatedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentReinstated";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentReinstatedData"];
+        };
+        OrderPaymentsAppliedData: {
+            /** @description The payments that were applied, and what the order took of each. */
+            allocations: components["schemas"]["HistoryAllocation"][];
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+        };
+        /** @description Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
+        OrderPaymentsAppliedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentsApplied";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentsAppliedData"];
+        };
+        OrderPaymentsOrphanedData: {
+            /** @description The payments that became orphans. */
+            payment_ids: string[];
+            /** @description The reason why the payments became orphans. */
+            orphan_reason: components["schemas"]["OrphanReason"];
+        };
+        /** @description Payments became orphans: they are due for refund. */
+        OrderPaymentsOrphanedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderPaymentsOrphaned";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderPaymentsOrphanedData"];
+        };
+        OrderRenewedData: {
+            /** @description The locked rates after the event. */
+            rates: components["schemas"]["Rates"];
+            /**
+             * Format: date-time
+             * @description The deadline after the event.
+             */
+            expiration_date: string;
+            /** @description Number of the renewal. */
+            renewal: number;
+            /** @description The total of the order after the event. */
+            total_amount?: string | undefined;
+        };
+        /** @description An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline. */
+        OrderRenewedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderRenewed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderRenewedData"];
+        };
         /**
          * @description The state of an order. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
         OrderStatus: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
+        OrderTimeAdvancedData: {
+            /** @description By how much the clock of a sandbox order was advanced. */
+            minutes: number;
+            /**
+             * Format: date-time
+             * @description The deadline after the event.
+             */
+            expiration_date: string;
+        };
+        /** @description The clock of a sandbox order was advanced. Its deadline is earlier by that time. */
+        OrderTimeAdvancedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderTimeAdvanced";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderTimeAdvancedData"];
+        };
+        OrderUpdatedData: {
+            /** @description Your own data. It is stored and returned, and has no effect. */
+            metadata?: components["schemas"]["Metadata"] | undefined;
+            /** @description Minutes until the deadline. */
+            expiration_minutes?: number | undefined;
+            /**
+             * Format: date-time
+             * @description The deadline after the event.
+             */
+            expiration_date?: string | undefined;
+        };
+        /** @description The merchant changed the metadata or the deadline of an order. */
+        OrderUpdatedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderUpdated";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderUpdatedData"];
+        };
         /**
          * @example {
          *       "event": "order:paid",
@@ -1829,6 +2568,8 @@ export interface components {
             unapplied_amount?: string | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: string | undefined;
+            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. Absent if nothing is due. */
+            due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
             orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
             /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
@@ -1850,6 +2591,202 @@ export interface components {
              */
             updated_at: string;
         };
+        PaymentAppliedData: {
+            /** @description The order that the payment names. */
+            order_id: string;
+            /** @description The part that the order took. */
+            applied_amount?: string | undefined;
+            /** @description The surplus, due for refund. */
+            unapplied_amount?: string | undefined;
+        };
+        /** @description A payment was applied to its order, or more of it than before. */
+        PaymentAppliedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentApplied";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentAppliedData"];
+        };
+        PaymentAssignedData: {
+            /** @description Your id. */
+            merchant_id: string;
+            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
+            sighting: number;
+            /**
+             * Format: date-time
+             * @description When the rail first saw the payment.
+             */
+            seen_at: string;
+            /**
+             * Format: date-time
+             * @description When the rail confirmed the payment.
+             */
+            confirmed_at: string;
+            /** @description The order that the payment names. */
+            order_id?: string | undefined;
+        };
+        /** @description An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
+        PaymentAssignedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentAssigned";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentAssignedData"];
+        };
+        PaymentBlockChangedData: {
+            /** @description Number of confirmations that the rail reported. */
+            confirmations: number;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+        };
+        /** @description A block contains a payment, another block than before, or none any more. */
+        PaymentBlockChangedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentBlockChanged";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentBlockChangedData"];
+        };
+        PaymentConfirmedData: {
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+        };
+        /** @description The rail of a payment confirmed it. */
+        PaymentConfirmedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentConfirmed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentConfirmedData"];
+        };
         /**
          * @description A currency that orders are paid in. New values can be added: handle a value that you do not know.
          * @enum {string}
@@ -1860,6 +2797,50 @@ export interface components {
          * @enum {string}
          */
         PaymentEventType: "payment:applied" | "payment:failed" | "payment:refunded";
+        PaymentFailedData: {
+            /** @description The reason why the payment failed. */
+            failure_reason: string;
+        };
+        /** @description A payment failed: its rail dropped it, or reversed it afterwards. */
+        PaymentFailedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentFailed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentFailedData"];
+        };
         PaymentMethod: {
             /** @description The rail. */
             type: components["schemas"]["Rail"];
@@ -1869,6 +2850,50 @@ export interface components {
             deposit_instructions: {
                 [key: string]: unknown;
             };
+        };
+        PaymentOrphanedData: {
+            /** @description The reason why the payments became orphans. */
+            orphan_reason: components["schemas"]["OrphanReason"];
+        };
+        /** @description A payment could not be applied and is due for refund. */
+        PaymentOrphanedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentOrphaned";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentOrphanedData"];
         };
         PaymentPage: {
             /** @description The items of this page. */
@@ -1924,13 +2949,206 @@ export interface components {
          */
         PaymentPageSettingsDto: {
             /** @description The name that payers see: by default the name of the profile. */
-            display_name?: (string & (unknown & unknown)) | undefined;
+            display_name?: string | undefined;
             /** @description The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1. */
             accent_color?: string | undefined;
-            /** @description A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays. */
+            /**
+             * Format: base64
+             * @description A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.
+             */
             logo?: (string | null) | undefined;
             /** @description Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none. */
             frame_ancestors?: string[] | undefined;
+        };
+        PaymentReceivedData: {
+            /** @description The payment that the event is about. */
+            payment_id: string;
+            /** @description The order that the payment names. */
+            order_id: string;
+            /** @description Your id. */
+            merchant_id: string;
+            /** @description The rail that reported the payment. */
+            payment_rail: components["schemas"]["Rail"];
+            /** @description Identifies the money at its source. */
+            provider_id: string;
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /**
+             * Format: date-time
+             * @description When the rail first saw the payment.
+             */
+            seen_at: string;
+            /** @description Whether the rail had confirmed the payment. */
+            confirmed: boolean;
+            /** @description The amount that was paid. */
+            paid_amount?: string | undefined;
+            /** @description The fee of the payment. */
+            fee_amount?: string | undefined;
+            /** @description The asset (CAIP-19). */
+            asset?: string | undefined;
+            /** @description The name that wallets show for the asset, where it is not the currency. */
+            asset_label?: string | undefined;
+            /** @description `false` for a token that does not count as the currency. */
+            credited?: boolean | undefined;
+            /** @description Hash of the transaction on its chain. */
+            tx_hash?: string | undefined;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+            /** @description Your own data. It is stored and returned, and has no effect. */
+            metadata?: components["schemas"]["Metadata"] | undefined;
+        };
+        /** @description A rail saw a payment. */
+        PaymentReceivedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentReceived";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentReceivedData"];
+        };
+        PaymentRefundedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /** @description The amount of the refund. */
+            amount?: string | undefined;
+            /** @description The total of all refunds of the payment after this one. */
+            refunded_amount?: string | undefined;
+            /** @description The reason that was given. */
+            reason?: string | undefined;
+            /** @description Hash of the transaction on its chain. */
+            tx_hash?: string | undefined;
+            /** @description The network on which the money went back. */
+            network?: string | undefined;
+            /** @description Where the money went: an address on `network`, or the text of the merchant. */
+            destination?: string | undefined;
+        };
+        /** @description The merchant recorded that it paid a payment back, in full or in part. */
+        PaymentRefundedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefunded";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundedData"];
+        };
+        PaymentReinstatedData: {
+            /** @description How often the rail has seen the money by now. An assignment by the operator counts too. */
+            sighting: number;
+            /**
+             * Format: date-time
+             * @description When the rail first saw the payment.
+             */
+            seen_at: string;
+            /** @description Whether the rail had confirmed the payment. */
+            confirmed: boolean;
+            /** @description Number of confirmations that the rail reported. */
+            confirmations?: number | undefined;
+            /** @description The block that contains the payment: none before it is mined. */
+            block?: components["schemas"]["Block"] | undefined;
+        };
+        /** @description The rail of a failed payment saw its money again. The payment is received once more. */
+        PaymentReinstatedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentReinstated";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentReinstatedData"];
         };
         /**
          * @description The state of a payment. New values can be added: handle a value that you do not know.
@@ -2110,8 +3328,13 @@ export interface components {
          *     }
          */
         RefundPayment: {
-            /** @description The amount to refund, in the currency of the payment. By default, the whole remaining amount. */
+            /** @description The amount that you paid back, in the currency of the payment. Cannot be used with `what`. */
             amount?: string | undefined;
+            /**
+             * @description Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required.
+             * @enum {string}
+             */
+            what?: ("surplus" | "all") | undefined;
             /** @description The reason for the refund, stored for you and for auditors. */
             reason?: string | undefined;
             /** @description The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it. */
@@ -2273,7 +3496,7 @@ export interface components {
          *     }
          */
         UpdateOrderDto: {
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description The names to set, with their new values. `null` removes a name; names that are absent here stay. Values are replaced as a whole, objects too. All metadata together is at most 16 KiB. */
             metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default. */
             expiration_minutes?: number | undefined;
@@ -2284,12 +3507,10 @@ export interface components {
          *     }
          */
         UpdateWebhookDto: {
-            /** @description The types of events that the webhook receives. */
+            /** @description The types of events that the webhook receives from now on: all of them, because the list replaces the earlier one. */
             events?: components["schemas"]["WebhookEventType"][] | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled?: boolean | undefined;
-            /** @description Cannot be changed. */
-            url?: unknown | undefined;
         };
         /**
          * @example {
@@ -2479,11 +3700,15 @@ export type DeliveryWithAttempts = components['schemas']['DeliveryWithAttempts']
 export type DepositInstruction = components['schemas']['DepositInstruction'];
 export type FailPayment = components['schemas']['FailPayment'];
 export type GatewayPayInstruction = components['schemas']['GatewayPayInstruction'];
+export type HistoryAllocation = components['schemas']['HistoryAllocation'];
 export type HistoryEntry = components['schemas']['HistoryEntry'];
+export type HistoryInstruction = components['schemas']['HistoryInstruction'];
+export type HistoryPayment = components['schemas']['HistoryPayment'];
 export type IndividualProfile = components['schemas']['IndividualProfile'];
 export type Item = components['schemas']['Item'];
 export type ItemCurrency = components['schemas']['ItemCurrency'];
 export type ItemDto = components['schemas']['ItemDto'];
+export type ItemKind = components['schemas']['ItemKind'];
 export type ItemTotals = components['schemas']['ItemTotals'];
 export type Merchant = components['schemas']['Merchant'];
 export type MerchantCreateOrderDto = components['schemas']['MerchantCreateOrderDto'];
@@ -2493,20 +3718,72 @@ export type MetadataDto = components['schemas']['MetadataDto'];
 export type Modifier = components['schemas']['Modifier'];
 export type ModifierDto = components['schemas']['ModifierDto'];
 export type Order = components['schemas']['Order'];
+export type OrderCanceledData = components['schemas']['OrderCanceledData'];
+export type OrderCanceledEntry = components['schemas']['OrderCanceledEntry'];
+export type OrderCreatedData = components['schemas']['OrderCreatedData'];
+export type OrderCreatedEntry = components['schemas']['OrderCreatedEntry'];
+export type OrderDeletedData = components['schemas']['OrderDeletedData'];
+export type OrderDeletedEntry = components['schemas']['OrderDeletedEntry'];
 export type OrderDeletion = components['schemas']['OrderDeletion'];
 export type OrderEventType = components['schemas']['OrderEventType'];
+export type OrderExpiredData = components['schemas']['OrderExpiredData'];
+export type OrderExpiredEntry = components['schemas']['OrderExpiredEntry'];
 export type OrderHistoryPage = components['schemas']['OrderHistoryPage'];
+export type OrderInstructedData = components['schemas']['OrderInstructedData'];
+export type OrderInstructedEntry = components['schemas']['OrderInstructedEntry'];
 export type OrderPage = components['schemas']['OrderPage'];
+export type OrderPaidData = components['schemas']['OrderPaidData'];
+export type OrderPaidEntry = components['schemas']['OrderPaidEntry'];
+export type OrderPaymentBlockChangedData = components['schemas']['OrderPaymentBlockChangedData'];
+export type OrderPaymentBlockChangedEntry = components['schemas']['OrderPaymentBlockChangedEntry'];
+export type OrderPaymentConfirmedData = components['schemas']['OrderPaymentConfirmedData'];
+export type OrderPaymentConfirmedEntry = components['schemas']['OrderPaymentConfirmedEntry'];
+export type OrderPaymentFailedData = components['schemas']['OrderPaymentFailedData'];
+export type OrderPaymentFailedEntry = components['schemas']['OrderPaymentFailedEntry'];
+export type OrderPaymentReceivedData = components['schemas']['OrderPaymentReceivedData'];
+export type OrderPaymentReceivedEntry = components['schemas']['OrderPaymentReceivedEntry'];
+export type OrderPaymentRefundedData = components['schemas']['OrderPaymentRefundedData'];
+export type OrderPaymentRefundedEntry = components['schemas']['OrderPaymentRefundedEntry'];
+export type OrderPaymentReinstatedData = components['schemas']['OrderPaymentReinstatedData'];
+export type OrderPaymentReinstatedEntry = components['schemas']['OrderPaymentReinstatedEntry'];
+export type OrderPaymentsAppliedData = components['schemas']['OrderPaymentsAppliedData'];
+export type OrderPaymentsAppliedEntry = components['schemas']['OrderPaymentsAppliedEntry'];
+export type OrderPaymentsOrphanedData = components['schemas']['OrderPaymentsOrphanedData'];
+export type OrderPaymentsOrphanedEntry = components['schemas']['OrderPaymentsOrphanedEntry'];
+export type OrderRenewedData = components['schemas']['OrderRenewedData'];
+export type OrderRenewedEntry = components['schemas']['OrderRenewedEntry'];
 export type OrderStatus = components['schemas']['OrderStatus'];
+export type OrderTimeAdvancedData = components['schemas']['OrderTimeAdvancedData'];
+export type OrderTimeAdvancedEntry = components['schemas']['OrderTimeAdvancedEntry'];
+export type OrderUpdatedData = components['schemas']['OrderUpdatedData'];
+export type OrderUpdatedEntry = components['schemas']['OrderUpdatedEntry'];
 export type OrderWebhookPayload = components['schemas']['OrderWebhookPayload'];
 export type OrphanReason = components['schemas']['OrphanReason'];
 export type Payment = components['schemas']['Payment'];
+export type PaymentAppliedData = components['schemas']['PaymentAppliedData'];
+export type PaymentAppliedEntry = components['schemas']['PaymentAppliedEntry'];
+export type PaymentAssignedData = components['schemas']['PaymentAssignedData'];
+export type PaymentAssignedEntry = components['schemas']['PaymentAssignedEntry'];
+export type PaymentBlockChangedData = components['schemas']['PaymentBlockChangedData'];
+export type PaymentBlockChangedEntry = components['schemas']['PaymentBlockChangedEntry'];
+export type PaymentConfirmedData = components['schemas']['PaymentConfirmedData'];
+export type PaymentConfirmedEntry = components['schemas']['PaymentConfirmedEntry'];
 export type PaymentCurrency = components['schemas']['PaymentCurrency'];
 export type PaymentEventType = components['schemas']['PaymentEventType'];
+export type PaymentFailedData = components['schemas']['PaymentFailedData'];
+export type PaymentFailedEntry = components['schemas']['PaymentFailedEntry'];
 export type PaymentMethod = components['schemas']['PaymentMethod'];
+export type PaymentOrphanedData = components['schemas']['PaymentOrphanedData'];
+export type PaymentOrphanedEntry = components['schemas']['PaymentOrphanedEntry'];
 export type PaymentPage = components['schemas']['PaymentPage'];
 export type PaymentPageSettings = components['schemas']['PaymentPageSettings'];
 export type PaymentPageSettingsDto = components['schemas']['PaymentPageSettingsDto'];
+export type PaymentReceivedData = components['schemas']['PaymentReceivedData'];
+export type PaymentReceivedEntry = components['schemas']['PaymentReceivedEntry'];
+export type PaymentRefundedData = components['schemas']['PaymentRefundedData'];
+export type PaymentRefundedEntry = components['schemas']['PaymentRefundedEntry'];
+export type PaymentReinstatedData = components['schemas']['PaymentReinstatedData'];
+export type PaymentReinstatedEntry = components['schemas']['PaymentReinstatedEntry'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
 export type PaymentWebhookPayload = components['schemas']['PaymentWebhookPayload'];
 export type ProviderPayment = components['schemas']['ProviderPayment'];
@@ -2689,13 +3966,13 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;
@@ -2831,7 +4108,7 @@ export interface operations {
     listOrderHistory: {
         parameters: {
             query?: {
-                /** @description Maximum number of events per page. A page of large events has fewer. */
+                /** @description Maximum number of events per page. By default 100. A page of large events has fewer. */
                 limit?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`. */
                 cursor?: string | undefined;
@@ -2911,13 +4188,13 @@ export interface operations {
     listPayments: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;
@@ -2931,6 +4208,8 @@ export interface operations {
                 payment_rail?: components["schemas"]["Rail"] | undefined;
                 /** @description Only payments of this order. */
                 order_id?: string | undefined;
+                /** @description `true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others. */
+                due_back?: boolean | undefined;
             } | undefined;
             header?: never;
             path?: never;
@@ -3005,13 +4284,13 @@ export interface operations {
     listRefunds: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;
@@ -3067,13 +4346,13 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;
@@ -3226,13 +4505,13 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;
@@ -3266,7 +4545,7 @@ export interface operations {
     getDelivery: {
         parameters: {
             query?: {
-                /** @description Maximum number of attempts. */
+                /** @description Maximum number of attempts. By default 100. */
                 limit?: number | undefined;
                 /** @description Returns the attempts after the response with this `next_cursor`. */
                 cursor?: string | undefined;
@@ -3354,13 +4633,13 @@ export interface operations {
     listReplays: {
         parameters: {
             query?: {
-                /** @description Page number, starting at 1. A page past the end is empty. */
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
                 page?: number | undefined;
                 /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
                 cursor?: string | undefined;
-                /** @description Maximum number of items per page. */
+                /** @description Maximum number of items per page. By default 10. */
                 limit?: number | undefined;
-                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. */
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
                 sort?: components["schemas"]["SortOrder"] | undefined;
                 /** @description Only items created at or after this time. */
                 from_date?: string | undefined;

@@ -101,7 +101,7 @@ export interface components {
              * @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is.
              * @enum {string}
              */
-            kind?: "product" | "discount" | "tax" | "shipping";
+            kind?: ("product" | "discount" | "tax" | "shipping") | undefined;
             /** @description Additions to the item, such as a side dish. Each counts once per unit of its own quantity. */
             modifiers?: components["schemas"]["Modifier"][] | undefined;
         };
@@ -165,6 +165,8 @@ export interface components {
             unapplied_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: components["schemas"]["Amount"] | undefined;
+            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. Absent if nothing is due. */
+            due_back_amount?: components["schemas"]["Amount"] | undefined;
             /**
              * @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.
              * @enum {string}
@@ -640,6 +642,7 @@ export interface components {
                         paymentId: string;
                         appliedMinor: components["schemas"]["Minor"];
                         unappliedMinor: components["schemas"]["Minor"];
+                        smallestPayableMinor?: components["schemas"]["Minor"] | undefined;
                     }[];
                     shortfallMinor?: components["schemas"]["Minor"] | undefined;
                     sightings?: {
@@ -727,6 +730,7 @@ export interface components {
                     orderId: string;
                     appliedMinor: components["schemas"]["Minor"];
                     unappliedMinor: components["schemas"]["Minor"];
+                    smallestPayableMinor?: components["schemas"]["Minor"] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -951,7 +955,7 @@ export const Amount = typed<Amount>()(z.string().regex(new RegExp("^(0|[1-9]\\d*
 export const Modifier = typed<Modifier>()(z.object({ "name": z.string(), "quantity": z.number(), "unit_price": Amount, "currency": z.string() }));
 export const Item = typed<Item>()(z.object({ "name": z.string(), "quantity": z.number(), "unit_price": z.string().regex(new RegExp("^-?(0|[1-9]\\d*)(\\.\\d{1,18})?$")), "currency": z.string(), "kind": z.string().optional(), "modifiers": z.array(Modifier).optional() }));
 /** The payment right after the event, as the API shows it. */
-export const Payment = typed<Payment>()(z.object({ "id": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "order_id": z.string(), "status": z.string(), "payment_rail": z.string(), "provider_id": z.string(), "paid_amount": Amount, "fee_amount": Amount, "net_amount": Amount, "currency": z.string(), "asset": z.string().optional(), "asset_label": z.string().optional(), "credited": z.boolean().optional(), "metadata": Metadata.optional(), "applied_amount": Amount.optional(), "unapplied_amount": Amount.optional(), "refunded_amount": Amount.optional(), "orphan_reason": z.string().optional(), "failure_reason": z.string().optional(), "tx_hash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "created_at": Timestamp, "updated_at": Timestamp }));
+export const Payment = typed<Payment>()(z.object({ "id": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "order_id": z.string(), "status": z.string(), "payment_rail": z.string(), "provider_id": z.string(), "paid_amount": Amount, "fee_amount": Amount, "net_amount": Amount, "currency": z.string(), "asset": z.string().optional(), "asset_label": z.string().optional(), "credited": z.boolean().optional(), "metadata": Metadata.optional(), "applied_amount": Amount.optional(), "unapplied_amount": Amount.optional(), "refunded_amount": Amount.optional(), "due_back_amount": Amount.optional(), "orphan_reason": z.string().optional(), "failure_reason": z.string().optional(), "tx_hash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "created_at": Timestamp, "updated_at": Timestamp }));
 /** The value of one unit of the item currency in the currency of the order. */
 export const Rate = typed<Rate>()(z.object({ "rate": z.string(), "source": z.string(), "quoted_at": Timestamp, "expires_at": Timestamp }));
 export const Capabilities = typed<Capabilities>()(z.object({ "can_cancel": z.boolean(), "can_update": z.boolean(), "can_overpay": z.boolean(), "partial_payments": z.boolean(), "express_checkout": z.boolean(), "expiration_auto_renewal": z.boolean() }));
@@ -993,7 +997,7 @@ export const OrderPaymentRefunded = typed<OrderPaymentRefunded>()(attributes.ext
 /** The rail saw the money of a failed payment again. It does not count until it is confirmed and applied. */
 export const OrderPaymentReinstated = typed<OrderPaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("order.payment_reinstated"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "sighting": z.int(), "reinstatedAt": Timestamp, "confirmed": z.boolean(), "confirmedAt": Timestamp.optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
-export const OrderPaymentsApplied = typed<OrderPaymentsApplied>()(attributes.extend(z.object({ "type": z.literal("order.payments_applied"), "data": z.object({ "change": z.object({ "allocations": z.array(z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "appliedMinor": Minor, "unappliedMinor": Minor })), "shortfallMinor": Minor.optional(), "sightings": z.record(z.string(), z.int()).optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
+export const OrderPaymentsApplied = typed<OrderPaymentsApplied>()(attributes.extend(z.object({ "type": z.literal("order.payments_applied"), "data": z.object({ "change": z.object({ "allocations": z.array(z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional() })), "shortfallMinor": Minor.optional(), "sightings": z.record(z.string(), z.int()).optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** Payments became orphans: they are due for refund. */
 export const OrderPaymentsOrphaned = typed<OrderPaymentsOrphaned>()(attributes.extend(z.object({ "type": z.literal("order.payments_orphaned"), "data": z.object({ "change": z.object({ "paymentIds": z.array(z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$"))), "orphanReason": z.string(), "sightings": z.record(z.string(), z.int()).optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline. */
@@ -1003,7 +1007,7 @@ export const OrderTimeAdvanced = typed<OrderTimeAdvanced>()(attributes.extend(z.
 /** The merchant changed the metadata or the deadline of an order. */
 export const OrderUpdated = typed<OrderUpdated>()(attributes.extend(z.object({ "type": z.literal("order.updated"), "data": z.object({ "change": z.object({ "metadata": Metadata.optional(), "expirationMinutes": z.int().optional(), "expiresAt": Timestamp.optional(), "ratesExpireAt": Timestamp.optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** A payment was applied to its order, or more of it than before. */
-export const PaymentApplied = typed<PaymentApplied>()(attributes.extend(z.object({ "type": z.literal("payment.applied"), "data": z.object({ "change": z.object({ "orderId": z.string(), "appliedMinor": Minor, "unappliedMinor": Minor, "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentApplied = typed<PaymentApplied>()(attributes.extend(z.object({ "type": z.literal("payment.applied"), "data": z.object({ "change": z.object({ "orderId": z.string(), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional(), "at": Timestamp }), "resource": Payment }) }).shape));
 /** An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
 export const PaymentAssigned = typed<PaymentAssigned>()(attributes.extend(z.object({ "type": z.literal("payment.assigned"), "data": z.object({ "change": z.object({ "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")).optional(), "reason": z.string(), "by": z.string(), "sighting": z.int(), "seenAt": Timestamp, "confirmedAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
 /** A block contains a payment, another block than before, or none any more. */

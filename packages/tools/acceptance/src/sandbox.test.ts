@@ -67,6 +67,19 @@ test('advancing the clock of an order expires or renews it', async () => {
   expect(body.expiration_date > renewing.expiration_date!).toBe(true);
 });
 
+test('a refund without an amount gives back the surplus alone, and the payment is due back no more', async () => {
+  const order = await create();
+  const { id } = (await pay(order, '12')).body.payments[0];
+  const due = () => shop.api.send('GET', `/v1/payments?due_back=true&order_id=${order.id}`);
+  expect((await due()).body).toMatchObject({ total: 1, items: [{ id, due_back_amount: '2.000000' }] });
+  expect(await read(order.id)).toMatchObject({ status: 'paid', due_back_amount: '2.000000' });
+  const refunded = await post(`/v1/payments/${id}/refund`);
+  expect(refunded).toMatchObject({ status: 201, body: { status: 'applied', refunded_amount: '2.000000' } });
+  expect((await due()).body).toMatchObject({ total: 0 });
+  const after = await read(order.id);
+  expect([after.status, after.due_back_amount]).toEqual(['paid', undefined]);
+});
+
 test('a partial refund leaves the order paid; a full refund reverses it and allows its deletion', async () => {
   const order = await create();
   const { id } = (await pay(order, '10')).body.payments[0];
@@ -76,7 +89,9 @@ test('a partial refund leaves the order paid; a full refund reverses it and allo
     body: { status: 'applied', applied_amount: '6.000000', refunded_amount: '4.000000' },
   });
   expect(await read(order.id)).toMatchObject({ status: 'paid', remaining_amount: '0.000000', payments: [part.body] });
-  const rest = await post(`/v1/payments/${id}/refund`);
+  const unsaid = await post(`/v1/payments/${id}/refund`);
+  expect(unsaid).toMatchObject({ status: 400, body: { code: 'refund_amount_required' } });
+  const rest = await post(`/v1/payments/${id}/refund`, { what: 'all' });
   expect(rest).toMatchObject({ status: 201, body: { status: 'refunded', refunded_amount: '10.000000' } });
   expect(await read(order.id)).toMatchObject({ status: 'reversed', payments: [rest.body] });
   expect(await post(`/v1/payments/${id}/refund`)).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } });

@@ -71,8 +71,8 @@ export const projectOrder = async (pool: Queryable, order: Order): Promise<void>
 /** Inserts a payment into the read model of the payments service. */
 export const projectPayment = async (pool: Queryable, payment: Payment): Promise<void> => {
   await pool.query(
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
-     values ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
     [
       payment.id,
       payment.merchant_id,
@@ -80,6 +80,7 @@ export const projectPayment = async (pool: Queryable, payment: Payment): Promise
       payment.status,
       payment.currency,
       payment.payment_rail,
+      payment.due_back_amount !== undefined,
       payment.created_at,
       payment,
     ],

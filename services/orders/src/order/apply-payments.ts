@@ -13,6 +13,7 @@ import {
   remainingMinor,
   settlementBy,
   sightingsOf,
+  smallestPayableMinor,
   spareMinor,
   takesPayments,
   uncoveredMinor,
@@ -107,7 +108,7 @@ export const applyPayments = (
     events.push({
       type: 'OrderPaymentsApplied',
       data: {
-        allocations: allocations.map(recordedAllocation),
+        allocations: allocations.map((each) => recordedAllocation(order, each)),
         ...(shortfallMinor > 0n && { shortfallMinor: String(shortfallMinor) }),
         ...sightingsOf(
           order,
@@ -169,11 +170,18 @@ const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor' | 'ap
   return { allocations, excess, addedMinor };
 };
 
-const recordedAllocation = ({ paymentId, ...allocated }: Allocated): Allocation => ({
-  paymentId,
-  appliedMinor: String(allocated.appliedMinor),
-  unappliedMinor: String(allocated.unappliedMinor),
-});
+const recordedAllocation = (
+  order: ExistingOrder,
+  { paymentId, appliedMinor, unappliedMinor }: Allocated,
+): Allocation => {
+  const smallest = smallestPayableMinor(order);
+  return {
+    paymentId,
+    appliedMinor: String(appliedMinor),
+    unappliedMinor: String(unappliedMinor),
+    ...(unappliedMinor > 0n && smallest > 1n && { smallestPayableMinor: String(smallest) }),
+  };
+};
 
 const partlyPaidStatus = (order: ExistingOrder): OrderStatus => {
   if (order.status === 'reversed' || order.status === 'paid') return order.status;

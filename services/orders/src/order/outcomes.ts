@@ -23,9 +23,10 @@ export const outcomeOf = ({ paymentId, status, updatedAt: at, sighting, ...payme
   const when = { ...(sighting !== undefined && { sighting }), at };
   switch (status) {
     case 'applied': {
-      const { appliedMinor, unappliedMinor } = payment;
+      const { appliedMinor, unappliedMinor, smallestPayableMinor: smallest } = payment;
       const [applied_minor, unapplied_minor] = [String(appliedMinor), String(unappliedMinor)];
-      return { status, payment_id, applied_minor, unapplied_minor, ...when };
+      const smallest_payable = smallest !== undefined && { smallest_payable_minor: String(smallest) };
+      return { status, payment_id, applied_minor, unapplied_minor, ...smallest_payable, ...when };
     }
     case 'orphan':
       return { status, payment_id, orphan_reason: payment.orphanReason!, ...when };

@@ -2,12 +2,12 @@ import {
   type AssignedDeposit,
   type AssignedInstruction,
   type Capabilities,
+  dueBackMinor,
   type Item,
   type OrderDetails,
   type OrderStatus,
   type PaymentCurrency,
   type PaymentRail,
-  paymentBreakdown,
   type PaymentState,
   type Rates,
   sightingOf,
@@ -232,9 +232,8 @@ export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 
 export const isSettledWith = (order: ExistingOrder, addedMinor: bigint): boolean =>
   settlementBy(order, appliedMinor(order) + addedMinor) !== null;
 
-/** The amount of the order's currency to give back: orphans, and each excess that can be sent. */
-export const dueBackMinor = (order: ExistingOrder): bigint => {
-  const smallest = smallestPayableMinor(order);
-  const own = order.payments.filter((payment) => isOfItsCurrency(order, payment)).map(paymentBreakdown);
-  return own.reduce((sum, { orphaned, unapplied }) => sum + orphaned + (unapplied < smallest ? 0n : unapplied), 0n);
-};
+/** The amount of the order's currency to give back. */
+export const orderDueBackMinor = (order: ExistingOrder): bigint =>
+  order.payments
+    .filter((payment) => isOfItsCurrency(order, payment))
+    .reduce((sum, payment) => sum + dueBackMinor(payment), 0n);

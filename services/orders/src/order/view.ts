@@ -15,7 +15,7 @@ import {
   applicableMinor,
   depositsOfOrder,
   dueAt,
-  dueBackMinor,
+  orderDueBackMinor,
   type ExistingOrder,
   isSettledWith,
   remainingMinor,
@@ -43,7 +43,7 @@ const viewOf = (order: ExistingOrder): OrderResource => {
   const instructions: readonly AssignedInstruction[] = order.instructions;
   const page = instructions.find((instruction) => instruction.rail === 'gateway_pay');
   const shortfall = shortfallMinor(order);
-  const dueBack = dueBackMinor(order);
+  const dueBack = orderDueBackMinor(order);
   const rendered: Rendered<OrderResource, typeof OrderDetails.shown> = {
     id: order.orderId,
     merchant_id: order.merchantId,

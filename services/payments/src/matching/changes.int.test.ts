@@ -1,5 +1,7 @@
+import type { PaymentOutcome } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
-import { applied, held, MERCHANT, report } from '../testing/jest-fixtures.ts';
+import { applied, DECIDED_AT, held, MERCHANT, report } from '../testing/jest-fixtures.ts';
+import type { Decide } from '../testing/jest-orders-stub-views.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { SANDBOX } from '../testing/jest-rails.ts';
 
@@ -15,7 +17,7 @@ const registered = async (decide = applied, changes: object = {}) =>
   (await payments.register(report(payments.addOrder(decide), changes))).payment;
 const confirm = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/confirmation`, body);
 const fail = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/failure`, body);
-const refund = (id: string, body: object = {}) =>
+const refund = (id: string, body: object = { what: 'all' }) =>
   payments.call('POST', `/payments/${id}/refunds`, { merchant_id: MERCHANT, refund_id: newId('refund'), ...body });
 
 describe('confirmation', () => {
@@ -107,6 +109,44 @@ describe('refund', () => {
     expect(rows[0].resource).toMatchObject({ status: 'recorded', network: chain.name, tx_hash, destination });
   });
 
+  describe('of the surplus', () => {
+    const excess: Decide = ({ paymentId }): PaymentOutcome => ({
+      status: 'orphan',
+      payment_id: paymentId,
+      orphan_reason: 'already_paid',
+      at: DECIDED_AT,
+    });
+
+    test('takes what the order decided last, and nothing that the order has needed since', async () => {
+      const { id } = await registered(excess);
+      expect(await payments.rowOf(id)).toMatchObject({ status: 'orphan', due_back: true });
+      payments.stub.decideAgain(id, applied);
+      for (const body of [{}, { what: 'surplus' }])
+        expect(await refund(id, body)).toMatchObject({
+          status: 'what' in body ? 409 : 400,
+          body: { code: 'what' in body ? 'nothing_to_refund' : 'refund_amount_required' },
+        });
+      expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentOrphaned', 'PaymentApplied']);
+      expect(await payments.rowOf(id)).toMatchObject({ status: 'applied', due_back: false });
+    });
+
+    test('waits for orders, and its repeat does not', async () => {
+      const { id } = await registered(excess);
+      const same = { refund_id: newId('refund') };
+      payments.stub.setUnavailable(true);
+      expect(await refund(id, same)).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+      expect(await payments.typesOf(id)).not.toContain('PaymentRefunded');
+      payments.stub.setUnavailable(false);
+      const first = await refund(id, same);
+      expect(first).toMatchObject({ status: 200, body: { payment: { status: 'refunded' } } });
+      expect(await payments.rowOf(id)).toMatchObject({ due_back: false });
+      payments.stub.setUnavailable(true);
+      expect(await refund(id, same)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' } } });
+      payments.stub.setUnavailable(false);
+      expect((await payments.typesOf(id))!.filter((type) => type === 'PaymentRefunded')).toHaveLength(1);
+    });
+  });
+
   test('refunds once when the same refund id is repeated', async () => {
     const { id } = await registered();
     const same = { amount: '4', refund_id: newId('refund') };
@@ -144,7 +184,7 @@ describe('refund', () => {
 
   test("answers 404 for another merchant's payment", async () => {
     const { id } = await registered();
-    expect((await refund(id, { merchant_id: newId('merchant') })).status).toBe(404);
+    expect((await refund(id, { what: 'all', merchant_id: newId('merchant') })).status).toBe(404);
     expect((await refund(newId('payment'))).status).toBe(404);
   });
 
@@ -163,7 +203,7 @@ test('lists each refund in the read model, and none of a deleted payment', async
   const { id, order_id } = await registered();
   const [first, second] = [newId('refund'), newId('refund')];
   await refund(id, { amount: '4', reason: 'one cup was broken', refund_id: first });
-  await refund(id, { refund_id: second });
+  await refund(id, { what: 'all', refund_id: second });
   const rows = async () =>
     (await payments.pool.query('select resource from payments.refunds where payment_id = $1 order by id', [id])).rows;
   const common = {

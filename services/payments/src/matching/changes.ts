@@ -28,10 +28,10 @@ export interface PaymentChanges {
     context: CallContext,
     options?: Pick<HandleOptions, 'beforeAppend'>,
   ) => Promise<RegisteredPayment>;
-  /** The merchant records that it paid a part back, or the rest. Throws `not_found` for a payment of another merchant,
-   *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed,
-   *  `invalid_request` naming `amount`,
-   *  `tx_hash`, `network` or `destination`. */
+  /** The merchant records that it paid back an amount, all that is left, or else the surplus. The order decides what is
+   *  surplus, so that needs its newest decision: throws `dependency_unavailable` without it. Throws `not_found` for a
+   *  payment of another merchant, `refund_amount_required`, `nothing_to_refund`, `refund_too_large`,
+   *  `payment_conflict` while the payment is received or once it failed, `invalid_request` naming a field. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
 }
 
@@ -74,19 +74,24 @@ export const paymentChanges = ({
       change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
     fail: (paymentId, { failure_reason: failureReason }, context, options) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
-    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason, ...given }, context) => {
-      const { merchantId, currency, decimals, providerId } = await commands.find(paymentId);
+    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, what, reason, ...given }, context) => {
+      const found = await commands.find(paymentId);
+      const { merchantId, currency, decimals } = found;
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
-      const returned = checkedReturn(given, { currency, providerId }, table);
+      const returned = checkedReturn(given, found, table);
       const command: PaymentCommand = {
         type: 'RefundPayment',
         refundId,
         amountMinor,
+        what,
         reason,
         ...returned,
         at: now(),
       };
+      // A recorded refund never changes, so its repeat needs no decision of the order.
+      const isRepeat = found.refunds.some((refund) => refund.refundId === refundId);
+      if (amount === undefined && what !== 'all' && !isRepeat) await notifyOrder(found, context);
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },
   };

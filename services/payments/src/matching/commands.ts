@@ -91,11 +91,12 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
 const outcomeOf = (decided: PaymentOutcome): Outcome | null => {
   switch (decided.status) {
     case 'applied': {
-      const { applied_minor, unapplied_minor, sighting, at } = decided;
+      const { applied_minor, unapplied_minor, smallest_payable_minor: smallest, sighting, at } = decided;
       return {
         status: 'applied',
         appliedMinor: BigInt(applied_minor),
         unappliedMinor: BigInt(unapplied_minor),
+        ...(smallest !== undefined && { smallestPayableMinor: BigInt(smallest) }),
         sighting,
         at: new Date(at),
       };

@@ -34,11 +34,12 @@ const OUTCOMES: {
   [T in OrderMessage['type']]: ((message: Extract<OrderMessage, { type: T }>) => PaymentOutcome[]) | null;
 } = {
   'order.payments_applied': ({ time: at, data: { change } }) =>
-    change.allocations.map(({ paymentId, appliedMinor, unappliedMinor }) => ({
+    change.allocations.map(({ paymentId, appliedMinor, unappliedMinor, smallestPayableMinor }) => ({
       status: 'applied',
       payment_id: paymentId,
       applied_minor: appliedMinor,
       unapplied_minor: unappliedMinor,
+      ...(smallestPayableMinor !== undefined && { smallest_payable_minor: smallestPayableMinor }),
       sighting: change.sightings?.[paymentId],
       at,
     })),

@@ -61,7 +61,7 @@ test('sends a missed failure or refund to the order when the payment is reported
   const failed = (await payments.register(failing)).payment.id;
   await payments.commands.run(failed, { type: 'FailPayment', failureReason: 'reorg', at }, CONTEXT);
   const refunded = (await payments.register(refunding)).payment.id;
-  await payments.commands.run(refunded, { type: 'RefundPayment', refundId, at }, CONTEXT);
+  await payments.commands.run(refunded, { type: 'RefundPayment', refundId, what: 'all', at }, CONTEXT);
   const repeated = await payments.register({ ...failing, reinstates: false });
   expect(repeated.payment).toMatchObject({ status: 'failed', failure_reason: 'reorg' });
   expect((await payments.register(refunding)).payment).toMatchObject({

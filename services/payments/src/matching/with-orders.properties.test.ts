@@ -1,4 +1,4 @@
-import { fromMinor, type Payment, paymentBreakdown, paymentView, sightingOf } from '@cpg/contracts';
+import { fromMinor, type Order, type Payment, paymentBreakdown, paymentView, sightingOf } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import fc from 'fast-check';
 import { paymentIdOf } from '../payment/identity.ts';
@@ -56,8 +56,7 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
     case 'fail':
       return both.payments('POST', `/payments/${paymentOf(step.n)}/failure`, {});
     case 'refund': {
-      const { amount } = step;
-      const body = { merchant_id: merchantId, refund_id: newId('refund'), ...(amount && { amount }) };
+      const body = { merchant_id: merchantId, refund_id: newId('refund'), ...step.of };
       return both.payments('POST', `/payments/${paymentOf(step.n)}/refunds`, body);
     }
     case 'capture':
@@ -156,6 +155,31 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
   );
 }, 600_000);
 
+test('a refund of the surplus never reverses an order, and then nothing of the payment is due', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async ({ allow, steps, ...missing }) => {
+      const [orderId, merchantId] = [newId('order'), newId('merchant')];
+      both.reset(false);
+      both.setSmallestPayable(missing.smallestPayableMinor);
+      await create(orderId, merchantId, allow, missing.tolerancePercent);
+      both.setFates([]);
+      for (const { step } of steps) {
+        if (step.do === 'delete') continue;
+        const before = both.orderOf(orderId).order;
+        const answer = await act(step, orderId, merchantId);
+        const isOfSurplus = step.do === 'refund' && !('amount' in step.of) && step.of.what !== 'all';
+        if (!isOfSurplus || (answer as { status: number }).status !== 200) continue;
+        const { payment, order } = (answer as { body: { payment: Payment; order: Order | null } }).body;
+        expect(order?.status ?? before.status).toBe(before.status);
+        expect(payment.due_back_amount).toBeUndefined();
+        const total = both.orderOf(orderId).order.totalMinor;
+        expect(total).toBe(before.totalMinor);
+      }
+    }),
+    { numRuns: process.env.EXTENDED ? 1_000 : 100 },
+  );
+}, 600_000);
+
 test('an amount above those of requests is recorded, captured and refunded', async () => {
   const [orderId, merchantId] = [newId('order'), newId('merchant')];
   both.reset(false);
@@ -169,7 +193,11 @@ test('an amount above those of requests is recorded, captured and refunded', asy
   const captured = await both.orders('POST', `/orders/${orderId}/capture`, { merchant_id: merchantId });
   expect(captured).toMatchObject({ status: 200, body: { status: 'paid' } });
   const path = `/payments/${paymentIdOf('gateway_pay', provider_id)}/refunds`;
-  const refunded = await both.payments('POST', path, { merchant_id: merchantId, refund_id: newId('refund') });
+  const refunded = await both.payments('POST', path, {
+    merchant_id: merchantId,
+    refund_id: newId('refund'),
+    what: 'all',
+  });
   expect(refunded).toMatchObject({ status: 200, body: { payment: { status: 'refunded', refunded_amount: amount } } });
   expect(refunded.body).toMatchObject({ order: { status: 'reversed' } });
 });

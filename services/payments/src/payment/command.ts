@@ -1,4 +1,4 @@
-import type { BlockRef, Metadata, OrphanReason, PaymentCurrency, PaymentRail } from '@cpg/contracts';
+import type { BlockRef, Metadata, OrphanReason, PaymentCurrency, PaymentRail, RefundPart } from '@cpg/contracts';
 
 export type ReceivePayment = {
   readonly type: 'ReceivePayment';
@@ -38,7 +38,13 @@ export type ReceivePayment = {
 /** The decision of the order on a payment, and its time. `sighting` is the number of the sighting of the money that it
  *  is about; 1 by default. */
 export type Outcome = { readonly sighting?: number | undefined; readonly at: Date } & (
-  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint }
+  | {
+      readonly status: 'applied';
+      readonly appliedMinor: bigint;
+      readonly unappliedMinor: bigint;
+      /** A surplus below it is not due for refund. 1 by default. */
+      readonly smallestPayableMinor?: bigint | undefined;
+    }
   | { readonly status: 'orphan'; readonly orphanReason: OrphanReason }
 );
 
@@ -53,8 +59,9 @@ export interface Return {
 export type RefundPayment = Return & {
   readonly type: 'RefundPayment';
   readonly refundId: string;
-  /** Defaults to everything not refunded yet. */
   readonly amountMinor?: bigint | undefined;
+  /** Without an amount. By default the surplus, which has to be due. */
+  readonly what?: RefundPart | undefined;
   readonly reason?: string | undefined;
   readonly at: Date;
 };

@@ -1,4 +1,4 @@
-import { paymentBreakdown, paymentView } from '@cpg/contracts';
+import { dueBackMinor, paymentBreakdown, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
 import {
@@ -18,17 +18,21 @@ import {
 } from '../testing/jest-payment-events.ts';
 import type { Outcome, PaymentCommand } from './command.ts';
 import { paymentDecider } from './payment.ts';
-import { exists, type Payment } from './state.ts';
+import { type ExistingPayment, exists, type Payment } from './state.ts';
+
+const THIRD_REFUND_ID = 'rfd_01J0000000000000000000000F';
 
 const anyAt = fc.integer({ min: 0, max: 1_000 }).map((seconds) => new Date(RECEIVED_AT.getTime() + seconds * 1_000));
 const anyAmount = fc.bigInt({ min: -1n, max: 12_000n });
 const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
-  fc.record({
-    status: fc.constant('applied' as const),
-    appliedMinor: fc.bigInt(1n, 10_000n),
-    unappliedMinor: fc.constant(0n),
-    at: anyAt,
-  }),
+  fc
+    .record({
+      status: fc.constant('applied' as const),
+      appliedMinor: fc.bigInt(1n, 10_000n),
+      smallestPayableMinor: fc.constantFrom(undefined, 3_000n),
+      at: anyAt,
+    })
+    .map((applied) => ({ ...applied, unappliedMinor: 10_000n - applied.appliedMinor })),
   fc.record({
     status: fc.constant('orphan' as const),
     orphanReason: fc.constantFrom('late', 'canceled', 'already_paid'),
@@ -43,7 +47,13 @@ const anyCommand: fc.Arbitrary<PaymentCommand> = fc.oneof(
   fc.record({
     type: fc.constant('RefundPayment' as const),
     refundId: fc.constantFrom(REFUND_ID, SECOND_REFUND_ID),
-    amountMinor: fc.option(anyAmount, { nil: undefined }),
+    amountMinor: anyAmount,
+    at: anyAt,
+  }),
+  fc.record({
+    type: fc.constant('RefundPayment' as const),
+    refundId: fc.constantFrom(REFUND_ID, SECOND_REFUND_ID),
+    what: fc.constantFrom(undefined, 'surplus', 'all'),
     at: anyAt,
   }),
 );
@@ -69,6 +79,19 @@ test('fee and net add up to the paid amount, and refunds never exceed it', () =>
       expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(payment.amountMinor);
       expect(Number(shown.fee_amount) + Number(shown.net_amount)).toBeCloseTo(Number(shown.paid_amount), 8);
       expect(payment.appliedMinor > 0n).toBe(payment.status === 'applied');
+    }),
+  );
+});
+
+test('a refund of the surplus takes nothing of what is applied, and leaves nothing due', () => {
+  fc.assert(
+    fc.property(fc.array(anyCommand, { maxLength: 20 }), fc.constantFrom(undefined, 'surplus'), (commands, what) => {
+      const before = stateAfter([receivePayment(), ...commands]) as ExistingPayment;
+      const command = { type: 'RefundPayment', refundId: THIRD_REFUND_ID, what, at: RECEIVED_AT } as const;
+      const after = stateAfter([command], before) as ExistingPayment;
+      expect(paymentBreakdown(after).applied).toBe(paymentBreakdown(before).applied);
+      expect(after.refundedMinor - before.refundedMinor).toBe(dueBackMinor(before));
+      expect(dueBackMinor(after)).toBe(0n);
     }),
   );
 });

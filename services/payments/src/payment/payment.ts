@@ -181,11 +181,17 @@ const recordOutcome = (outcome: Outcome, payment: ExistingPayment): PaymentEvent
   if (outcome.status === 'orphan')
     return [{ type: 'PaymentOrphaned', data: { orphanReason: outcome.orphanReason, at } }];
   const { orderId } = payment;
-  const { appliedMinor, unappliedMinor } = outcome;
+  const { appliedMinor, unappliedMinor, smallestPayableMinor: smallest } = outcome;
   return [
     {
       type: 'PaymentApplied',
-      data: { orderId, appliedMinor: String(appliedMinor), unappliedMinor: String(unappliedMinor), at },
+      data: {
+        orderId,
+        appliedMinor: String(appliedMinor),
+        unappliedMinor: String(unappliedMinor),
+        ...(smallest !== undefined && { smallestPayableMinor: String(smallest) }),
+        at,
+      },
     },
   ];
 };

@@ -1,12 +1,10 @@
-import { AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
+import { AppError, dueBackMinor, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
 import type { RefundPayment } from './command.ts';
 import { type ExistingPayment, refundableMinor } from './state.ts';
 
-/** Refunds a part of a payment, or the rest. Ignores a repeated refund id. */
-export const refund = (
-  { refundId, amountMinor, reason, txHash, network, destination, at }: RefundPayment,
-  payment: ExistingPayment,
-): PaymentEvent[] => {
+/** Records a refund of a part of a payment, or of the rest. Ignores a repeated refund id. */
+export const refund = (command: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
+  const { refundId, reason, txHash, network, destination, at } = command;
   if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
   if (payment.status === 'received') {
     throw new AppError(
@@ -21,12 +19,12 @@ export const refund = (
   if (left === 0n) {
     throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
   }
-  const amount = amountMinor ?? left;
+  const amount = refundedMinor(command, payment);
   if (amount <= 0n) throw refusedAmount('must be positive');
   if (amount < left && payment.refunds.length >= MAX_REFUNDS)
     throw new AppError(
       'payment_conflict',
-      `the payment already has ${MAX_REFUNDS} partial refunds: refund the whole remaining amount`,
+      `the payment already has ${MAX_REFUNDS} partial refunds: send "what": "all" to refund the rest`,
     );
   if (amount > left)
     throw new AppError(
@@ -48,6 +46,21 @@ export const refund = (
       },
     },
   ];
+};
+
+/** The amount of the refund. An order that needs the payment loses none of it unless the command says so. */
+const refundedMinor = ({ amountMinor, what }: RefundPayment, payment: ExistingPayment): bigint => {
+  if (amountMinor !== undefined) return amountMinor;
+  const left = refundableMinor(payment);
+  if (what === 'all') return left;
+  const dueMinor = dueBackMinor(payment);
+  if (dueMinor > 0n) return dueMinor;
+  if (what === 'surplus') throw new AppError('nothing_to_refund', 'the payment has no surplus that is due for refund');
+  throw new AppError(
+    'refund_amount_required',
+    `the payment has no surplus that is due for refund: send an "amount", or "what": "all" to refund all ` +
+      `${fromMinor(left, payment.decimals)} ${payment.currency} that are left`,
+  );
 };
 
 /** Bounds the events of a payment and its order. */

@@ -1,13 +1,20 @@
+import type { PaymentEvent } from '@cpg/contracts';
 import {
   paymentApplied,
   paymentFailed,
   given,
   paymentOrphaned,
   paymentReceived,
+  REFUND_ID,
   refundPayment,
+  refundSurplus,
   paymentRefunded,
   SECOND_REFUND_ID,
 } from '../testing/jest-payment-events.ts';
+
+const ALL_APPLIED = { appliedMinor: '10000', unappliedMinor: '0' };
+const withSmallestPayable = (smallestPayableMinor: string): PaymentEvent =>
+  ({ ...paymentApplied, data: { ...paymentApplied.data, smallestPayableMinor } }) as PaymentEvent;
 
 describe('RefundPayment', () => {
   test.each([[paymentApplied], [paymentOrphaned()]])('refunds everything after %j', (event) => {
@@ -60,6 +67,46 @@ describe('RefundPayment', () => {
       .when(refundPayment(1n))
       .thenLike({ type: 'PaymentRefunded' });
   });
+  test.each([true, false])('refunds the surplus of an applied payment, by default: %s', (byDefault) => {
+    given(paymentReceived(), paymentApplied)
+      .when(refundSurplus(REFUND_ID, { byDefault }))
+      .then(paymentRefunded('1000'));
+    given(paymentReceived(), paymentApplied, paymentRefunded('400'))
+      .when(refundSurplus(SECOND_REFUND_ID, { byDefault }))
+      .then(paymentRefunded('600', '1000', SECOND_REFUND_ID));
+  });
+  test.each([true, false])('refunds all that is left of an orphan, by default: %s', (byDefault) =>
+    given(paymentReceived(), paymentOrphaned('already_paid'), paymentRefunded('4000'))
+      .when(refundSurplus(SECOND_REFUND_ID, { byDefault }))
+      .then(paymentRefunded('6000', '10000', SECOND_REFUND_ID)),
+  );
+  test.each([
+    ['never had a surplus', [{ ...paymentApplied, data: { ...paymentApplied.data, ...ALL_APPLIED } } as PaymentEvent]],
+    ['had a surplus that was refunded', [paymentApplied, paymentRefunded('1000')]],
+    ['has a surplus that is too small to send', [withSmallestPayable('1001')]],
+  ])('never refunds an applied part unless it is told to: the payment %s', (_, events) => {
+    const after = given(paymentReceived(), ...events);
+    after.when(refundSurplus(SECOND_REFUND_ID, { byDefault: true })).thenRefused('refund_amount_required');
+    after.when(refundSurplus(SECOND_REFUND_ID)).thenRefused('nothing_to_refund');
+    after.when(refundPayment(undefined, SECOND_REFUND_ID)).thenState(({ status }) => expect(status).toBe('refunded'));
+  });
+  test('says what to send where an amount is required', () =>
+    expect(() =>
+      given(paymentReceived(), withSmallestPayable('1001'))
+        .when(refundSurplus(REFUND_ID, { byDefault: true }))
+        .thenNothing(),
+    ).toThrow('send an "amount", or "what": "all" to refund all 0.00010000 BTC that are left'));
+  test('refunds a surplus that can just be sent, and keeps a rest that cannot', () => {
+    given(paymentReceived(), withSmallestPayable('1000')).when(refundSurplus()).then(paymentRefunded('1000'));
+    given(paymentReceived(), withSmallestPayable('1000'), paymentRefunded('1'))
+      .when(refundSurplus(SECOND_REFUND_ID))
+      .thenRefused('nothing_to_refund');
+  });
+  test.each([true, false])('a repeat of the refund of a surplus changes nothing, by default: %s', (byDefault) =>
+    given(paymentReceived(), paymentApplied, paymentRefunded('1000'))
+      .when(refundSurplus(REFUND_ID, { byDefault }))
+      .thenNothing(),
+  );
   test('refuses a failed payment', () =>
     given(paymentReceived(), paymentFailed).when(refundPayment()).thenRefused('payment_conflict'));
   test('refuses a received payment', () =>

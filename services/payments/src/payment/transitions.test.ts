@@ -38,7 +38,7 @@ const LATER_COMMANDS: readonly PaymentCommand[] = [
     })),
   { type: 'FailPayment', at: CHANGED_AT },
   { type: 'RefundPayment', refundId: REFUND_ID, amountMinor: 1n, at: CHANGED_AT },
-  { type: 'RefundPayment', refundId: SECOND_REFUND_ID, at: CHANGED_AT },
+  { type: 'RefundPayment', refundId: SECOND_REFUND_ID, what: 'all', at: CHANGED_AT },
   { type: 'AssignPayment', ...OWNER, reason: 'r', by: 'ana', at: CHANGED_AT },
   { type: 'AssignPayment', ...OWNER, orderId: ORDER_ID, reason: 'r', by: 'ana', at: CHANGED_AT },
   { type: 'ReturnPayment', refundId: THIRD_REFUND_ID, reason: 'r', by: 'ana', at: CHANGED_AT },

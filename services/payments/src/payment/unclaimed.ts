@@ -49,7 +49,7 @@ export const returnToSender = (
 ): PaymentEvent[] => {
   if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
   requireUnclaimed(payment);
-  return refund({ type: 'RefundPayment', refundId, reason, txHash, at }, payment).map((event) =>
+  return refund({ type: 'RefundPayment', refundId, what: 'all', reason, txHash, at }, payment).map((event) =>
     event.type === 'PaymentRefunded' ? { ...event, data: { ...event.data, by } } : event,
   );
 };

@@ -16,7 +16,12 @@ import { deletedPaymentId } from './deletion.ts';
 import { type ProjectedPayment, projectPayments } from './payment-rows.ts';
 
 export const paymentCounts: readonly CountTable[] = [
-  { name: 'payment_counts', of: 'payments', keys: ['status', 'currency', 'payment_rail'], where: 'not deleted' },
+  {
+    name: 'payment_counts',
+    of: 'payments',
+    keys: ['status', 'currency', 'payment_rail', 'due_back'],
+    where: 'not deleted',
+  },
   { name: 'refund_counts', of: 'refunds', keys: ['currency'] },
 ];
 
@@ -31,7 +36,7 @@ export const paymentProjection = (
     schema: 'payments',
     tables: ['payments', 'refunds'],
     counts: paymentCounts,
-    version: 5,
+    version: 6,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderingKeyOf: orderOfPayment(client),
     transientColumns: [],

@@ -6,7 +6,7 @@ export type Step =
   | { do: 'register'; n: number; confirmed: boolean; height?: number | undefined; seenMinutesAgo?: number }
   | { do: 'confirm'; n: number; height?: number | undefined }
   | { do: 'fail'; n: number }
-  | { do: 'refund'; n: number; amount: string | undefined }
+  | { do: 'refund'; n: number; of: { amount: string } | { what?: 'surplus' | 'all' } }
   | { do: 'capture' | 'cancel' | 'delete' | 'watch' | 'crash' }
   | { do: 'advance'; minutes: number }
   | { do: 'wait'; minutes: number }
@@ -34,7 +34,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('refund' as const),
       n,
-      amount: fc.constantFrom(undefined, undefined, '1', '3.5'),
+      of: fc.constantFrom(
+        {},
+        { what: 'all' },
+        { what: 'all' },
+        { amount: '1' },
+        { amount: '3.5' },
+        { what: 'surplus' },
+      ),
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('capture', 'cancel', 'delete', 'watch', 'crash') }) },

@@ -78,6 +78,11 @@ export const startOrdersStub = async () => {
     setStatus: (id: string, status: OrderStatus) => void statuses.set(id, status),
     /** Makes the stub decide again on a payment. */
     resetDecision: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),
+    /** Makes the stub decide on a payment in another way from now on. */
+    decideAgain: (paymentId: string, decide: Decide) => {
+      for (const order of orders.values())
+        if (order.payments.delete(paymentId)) orders.set(order.id, { ...order, decide });
+    },
     /** Makes the stub refuse payments, as during an outage. */
     setUnavailable: (value: boolean) => void (refusedWith = value ? 'dependency_unavailable' : null),
     /** Makes the stub refuse payments with this error. */

@@ -1,6 +1,6 @@
 import type { OrphanReason, PaymentEvent } from '@cpg/contracts';
 import { givenFor } from '@cpg/event-sourcing/testing';
-import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
+import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment } from '../payment/command.ts';
 import { paymentDecider } from '../payment/payment.ts';
 
 // Commands and events of one payment, for tests of its decider. Commands are verbs (`failPayment`); events are in the
@@ -73,9 +73,17 @@ export const recordOrphanedByCancellation = recordOutcome({
   at: CHANGED_AT,
 });
 export const failPayment: PaymentCommand = { type: 'FailPayment', failureReason: 'reorg', at: CHANGED_AT };
-export const refundPayment = (amountMinor?: bigint, refundId = REFUND_ID): PaymentCommand => ({
+/** Refunds the amount, or all that is left. */
+export const refundPayment = (amountMinor?: bigint, refundId = REFUND_ID): RefundPayment => ({
   type: 'RefundPayment',
   refundId,
-  amountMinor,
+  ...(amountMinor === undefined ? { what: 'all' } : { amountMinor }),
+  at: CHANGED_AT,
+});
+/** Refunds the surplus. `byDefault`: it has to be due. */
+export const refundSurplus = (refundId = REFUND_ID, { byDefault = false } = {}): RefundPayment => ({
+  type: 'RefundPayment',
+  refundId,
+  ...(!byDefault && { what: 'surplus' }),
   at: CHANGED_AT,
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { NewPaymentEvent, type Payment, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
-import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
+import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { type ExistingPayment, type Payment as State, UNCLAIMED_MERCHANT } from '../payment/state.ts';
@@ -38,10 +38,10 @@ const unclaimed = () =>
 const outcome = (decided: Outcome): PaymentCommand => ({ type: 'RecordOutcome', outcome: decided });
 const applied = (at: Date, sighting?: number): PaymentCommand =>
   outcome({ status: 'applied', appliedMinor: 9_000_000n, unappliedMinor: 1_000_000n, sighting, at });
-const refund = (n: number, at: Date, amountMinor?: bigint): PaymentCommand => ({
+const refund = (n: number, at: Date, amount: Pick<RefundPayment, 'amountMinor' | 'what'>): RefundPayment => ({
   type: 'RefundPayment',
   refundId: id('rfd', n),
-  amountMinor,
+  ...amount,
   reason: 'returned goods',
   at,
 });
@@ -55,8 +55,8 @@ const PAYMENTS: Scenario[] = [
     receive({ rail: 'gateway_pay', providerId: 'tx-1', metadata: { till: 2 } }),
     { type: 'ConfirmPayment', at: atMinute(2) },
     applied(atMinute(3)),
-    refund(1, atMinute(4), 1_500_000n),
-    refund(2, atMinute(5)),
+    refund(1, atMinute(4), { amountMinor: 1_500_000n }),
+    { ...refund(2, atMinute(5), { what: 'all' }), txHash: '0x09', network: 'base', destination: '0xbeef' },
   ],
   [
     receive(),

@@ -129,6 +129,7 @@ const LISTS: readonly List[] = [
       '',
       'status=applied',
       'status=refunded',
+      'due_back=true',
       'currency=USDT',
       'payment_rail=gateway_pay',
       'status=failed&currency=USDC',

@@ -111,9 +111,9 @@ const INSERTS: readonly (readonly [table: string, insert: string])[] = [
   ],
   [
     'payments.payments',
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource)
    select 'pay_' || id, merchant_id, 'ord_' || id, case when percent < 90 then 'applied' when percent < 97 then 'failed' else 'refunded' end,
-     currency, case when percent % 10 < 7 then 'crypto_deposit' else 'gateway_pay' end, created_at, 1, ${RESOURCE('{payment}')} from {rows}`,
+     currency, case when percent % 10 < 7 then 'crypto_deposit' else 'gateway_pay' end, percent < 1, created_at, 1, ${RESOURCE('{payment}')} from {rows}`,
   ],
   [
     'payments.refunds',
@@ -135,7 +135,12 @@ const COUNTED = [
   ['orders', { name: 'order_counts', of: 'orders', keys: ['status', 'currency'], where: 'not deleted' }],
   [
     'payments',
-    { name: 'payment_counts', of: 'payments', keys: ['status', 'currency', 'payment_rail'], where: 'not deleted' },
+    {
+      name: 'payment_counts',
+      of: 'payments',
+      keys: ['status', 'currency', 'payment_rail', 'due_back'],
+      where: 'not deleted',
+    },
   ],
   ['payments', { name: 'refund_counts', of: 'refunds', keys: ['currency'] }],
 ] as const;

@@ -162,7 +162,7 @@ export const runScenario = async (api: Api, scenario: string): Promise<Acknowled
     confirm: async (payment) => void (await post(`/debug/payments/${payment.id}/confirm`)),
     fail: async (payment) => void (await post(`/debug/payments/${payment.id}/fail`)),
     refund: async (payment, amount) => {
-      const body = amount === undefined ? {} : { amount: String(amount) };
+      const body = amount === undefined ? { what: 'all' } : { amount: String(amount) };
       Payment.parse((await post(`/v1/payments/${payment.id}/refund`, body)).body);
     },
     cancel: async () => void (await post(`/v1/orders/${id}/cancel`)),

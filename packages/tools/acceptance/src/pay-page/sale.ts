@@ -78,7 +78,8 @@ export const openSale = async ({ call, desk }: EvmStack, changes: Changes = {}):
       await call('evm_increaseTime', 1);
     },
     fail: async () => post(`/debug/payments/${await firstPayment()}/fail`),
-    refund: async (amount) => post(`/v1/payments/${await firstPayment()}/refund`, amount ? { amount } : undefined),
+    refund: async (amount) =>
+      post(`/v1/payments/${await firstPayment()}/refund`, amount ? { amount } : { what: 'all' }),
     post,
     checkout,
     until: (shown) =>

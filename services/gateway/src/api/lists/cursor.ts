@@ -3,7 +3,7 @@ import { invalidRequest } from '@cpg/contracts';
 import type { ListQuery } from './list-query.ts';
 
 /** A column and the value it must have. An undefined value disables the filter. */
-type Filter = readonly [column: string, value: unknown];
+export type Filter = readonly [column: string, value: unknown];
 
 /** Which page of which list. */
 export interface PageQuery {

@@ -13,6 +13,12 @@ export const wholeNumber = (max: number, defaultValue: number) => {
     .default(defaultValue);
 };
 
+/** A query parameter that is `true` or `false`. */
+export const booleanParameter = z.preprocess(
+  (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  z.boolean({ error: 'must be true or false' }),
+);
+
 // Seconds, fraction and the form of the offset vary.
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)$/;
 

@@ -29,8 +29,8 @@ beforeAll(async () => {
        select ${id('ord')}${suffix}, '${merchant}', 'ref-' || n % 40, ${STATUS}, ${CURRENCY}, ${CREATED_AT}, 0, ${resource} from ${numbers}`,
     );
     await gateway.pool.query(
-      `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
-       select ${id('pay')}${suffix}, '${merchant}', 'ord_' || n % 40, (array['applied','failed','received'])[1 + n % 3], ${CURRENCY}, ${RAIL},
+      `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource)
+       select ${id('pay')}${suffix}, '${merchant}', 'ord_' || n % 40, (array['applied','failed','received'])[1 + n % 3], ${CURRENCY}, ${RAIL}, n % 7 = 0,
          ${CREATED_AT}, 0, ${resource} from ${numbers}`,
     );
     await gateway.pool.query(
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-type Values = Readonly<Record<string, string | undefined>>;
+type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 const DATES = [
   {},
@@ -82,7 +82,7 @@ const expected = async (
     only,
     'created_at >= $2',
     'created_at <= $3',
-    ...active.map(([name], index) => `${name} = $${index + 4}`),
+    ...active.map(([name], index) => `${name}::text = $${index + 4}`),
   ];
   const { rows } = await gateway.pool.query<{ total: number; items: { n: number }[] }>(
     `select (select count(*)::int from ${table} where ${where.join(' and ')}) as total, coalesce(json_agg(resource), '[]') as items
@@ -118,6 +118,9 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   ['payments', { payment_rail: 'crypto_deposit', currency: 'USDC', status: 'failed' }],
   ['payments', { status: 'refunded', payment_rail: 'gateway_pay' }],
   ['payments', { order_id: 'ord_7', status: 'applied' }],
+  ['payments', { due_back: true }],
+  ['payments', { due_back: false, currency: 'USDC' }],
+  ['payments', { due_back: true, status: 'applied', payment_rail: 'gateway_pay' }],
   ['refunds', {}],
   ['refunds', { currency: 'USDC' }],
   ['refunds', { order_id: 'ord_7', currency: 'USDC' }],

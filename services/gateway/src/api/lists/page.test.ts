@@ -45,6 +45,13 @@ test.each<[number, number, string[], string[], number, boolean]>([
   });
 });
 
+test('a filter that is true or false is a condition of the statement, not a value', async () => {
+  const { text, values } = await statementOf({ filters: [['due_back', true]] });
+  expect(text).toContain('merchant_id = $1 and due_back');
+  expect((await statementOf({ filters: [['due_back', false]] })).text).toContain('merchant_id = $1 and not due_back');
+  expect(values).not.toContain(true);
+});
+
 test('a page starts after its cursor, which has no page number beside it', () => {
   const cursor = encodeCursor(QUERY, placeOf('ord_1'));
   expect(startOf(QUERY)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { invalidRequest } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import { decodeCursor, encodeCursor, type PageQuery, type Place } from './cursor.ts';
+import { decodeCursor, encodeCursor, type Filter, type PageQuery, type Place } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
 export interface Page<T> {
@@ -130,7 +130,10 @@ const pageStatement = (selection: Selection, after?: Place): Statement => {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const active = [owner, ...filters].filter(([, value]) => value !== undefined);
-  const equal = active.map(([column, value]) => `${column} = ${bind(value)}`).join(' and ');
+  // A generic plan uses a partial index only if the statement itself has its condition.
+  const equals = ([column, value]: Filter) =>
+    typeof value === 'boolean' ? `${value ? '' : 'not '}${column}` : `${column} = ${bind(value)}`;
+  const equal = active.map(equals).join(' and ');
   const matching = `${only} and ${equal}`;
   const isCounted = counts && active.every(([column]) => column === owner[0] || counts.keys.includes(column));
   const [source, condition] = isCounted ? [table, matching] : ['few', 'true'];

@@ -8,20 +8,21 @@ export interface PaymentFilters {
   readonly currency?: string | undefined;
   readonly payment_rail?: string | undefined;
   readonly order_id?: string | undefined;
+  readonly due_back?: boolean | undefined;
 }
 
 export const listPayments = async (
   db: Queryable,
   merchantId: string,
-  { status, currency, payment_rail, order_id, ...list }: ListQuery & PaymentFilters,
+  { status, currency, payment_rail, order_id, due_back, ...list }: ListQuery & PaymentFilters,
 ): Promise<Page<Payment>> =>
   selectResources<Payment>(db, {
     table: 'payments.api_payments',
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
-    filters: Object.entries({ status, currency, payment_rail, order_id }),
+    filters: Object.entries({ status, currency, payment_rail, order_id, due_back }),
     list,
-    counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail'] },
+    counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail', 'due_back'] },
   });
 
 /** The decimals of the amounts of these payments, without those that are deleted. */

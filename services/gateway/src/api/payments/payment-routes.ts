@@ -6,6 +6,7 @@ import {
   PaymentId,
   PaymentRail,
   PaymentStatus,
+  RefundPart,
   requestText,
   withExample,
 } from '@cpg/contracts';
@@ -14,7 +15,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
 import { orNotFound, parseId, pathId } from '../ids.ts';
-import { ListQuery } from '../lists/list-query.ts';
+import { booleanParameter, ListQuery } from '../lists/list-query.ts';
 import { listPayments, paymentById } from './payment-queries.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
@@ -26,30 +27,43 @@ const PaymentListQuery = z.strictObject({
   currency: PaymentCurrency.optional().describe('Only payments in this currency.'),
   payment_rail: PaymentRail.optional().describe('Only payments on this rail.'),
   order_id: requestText().optional().describe('Only payments of this order.'),
+  due_back: booleanParameter
+    .optional()
+    .describe(
+      '`true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others.',
+    ),
 });
 
 export const RefundPaymentBody = withExample(
-  z.strictObject({
-    amount: AmountDto.optional().describe(
-      'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
-    ),
-    reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
-    tx_hash: requestText(1, 128)
-      .optional()
-      .describe(
-        'The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it.',
+  z
+    .strictObject({
+      amount: AmountDto.optional().describe(
+        'The amount that you paid back, in the currency of the payment. Cannot be used with `what`.',
       ),
-    network: requestText(1, 64)
-      .optional()
-      .describe(
-        'The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none.',
+      what: RefundPart.optional().describe(
+        'Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required.',
       ),
-    destination: requestText(1, 128)
-      .optional()
-      .describe(
-        'The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it.',
-      ),
-  }),
+      reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+      tx_hash: requestText(1, 128)
+        .optional()
+        .describe(
+          'The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it.',
+        ),
+      network: requestText(1, 64)
+        .optional()
+        .describe(
+          'The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none.',
+        ),
+      destination: requestText(1, 128)
+        .optional()
+        .describe(
+          'The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it.',
+        ),
+    })
+    .refine(({ amount, what }) => amount === undefined || what === undefined, {
+      path: ['what'],
+      error: 'cannot be used with `amount`: send one of them',
+    }),
   { amount: '10.5', reason: 'one dish was not served' },
 );
 
@@ -100,9 +114,9 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
       config: { scope: 'payments:self:refund', shows: 'payment', creates: '/v1/refunds/rfd_{seed}' },
       schema: {
         operationId: 'refundPayment',
-        summary: 'Refund a payment',
+        summary: 'Record a refund of a payment',
         description:
-          'Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
+          'Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
         tags,
         params: pathId('payment', 'pay'),
         body: RefundPaymentBody.nullish(),

@@ -11,6 +11,7 @@ const examplePayments = (merchantId: string) => [
   paymentOf(`pay_${newUlid()}`, merchantId, {
     created_at: '2026-01-02T00:00:00.000Z',
     status: 'orphan',
+    due_back_amount: '52.472200',
     currency: 'BTC',
   }),
   paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-03T00:00:00.000Z', payment_rail: 'gateway_pay' }),
@@ -47,6 +48,10 @@ test.each([
   ['payment_rail=crypto_deposit&sort=asc', [0, 1]],
   ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', [2, 1, 0]],
   ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3D', []],
+  ['due_back=true', [1]],
+  ['due_back=false', [2, 0]],
+  ['due_back=true&status=applied', []],
+  ['due_back=true&status=orphan&currency=BTC', [1]],
   ['from_date=2026-01-02T00:00:00Z&to_date=2026-01-02T00:00:00Z', [1]],
 ])('%s matches payments %j', async (query, expected) => {
   expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(
@@ -54,7 +59,7 @@ test.each([
   );
 });
 
-test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x'])(
+test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x', 'due_back=1'])(
   'returns 400 for %s with the name of the parameter',
   async (query) => {
     const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
@@ -73,20 +78,24 @@ describe('refund', () => {
     gateway.payments.respond = () => ({ status: 200, body: { payment: refunded(), order: null } });
   });
 
-  test.each([[undefined], [{}], [{ amount: '1.5' }], [{ amount: '1.5', reason: 'cold soup', ...PAID_BACK }]])(
-    'with %j calls the payments service, and returns the payment',
-    async (body) => {
-      const response = await refund(payments[0]!.id, body);
-      expect([response.status, response.body]).toEqual([201, refunded()]);
-      expect(response.headers.location).toBe(`/v1/refunds/${refundIds()[0]}`);
-      expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payments[0]!.id}/refunds` }]);
-      expect(gateway.payments.calls[0]!.body).toEqual({
-        merchant_id: shop.id,
-        refund_id: expect.stringMatching(/^rfd_[0-9A-Z]{26}$/),
-        ...body,
-      });
-    },
-  );
+  test.each([
+    [undefined],
+    [{}],
+    [{ what: 'all' }],
+    [{ what: 'surplus' }],
+    [{ amount: '1.5' }],
+    [{ amount: '1.5', reason: 'cold soup', ...PAID_BACK }],
+  ])('with %j calls the payments service, and returns the payment', async (body) => {
+    const response = await refund(payments[0]!.id, body);
+    expect([response.status, response.body]).toEqual([201, refunded()]);
+    expect(response.headers.location).toBe(`/v1/refunds/${refundIds()[0]}`);
+    expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payments[0]!.id}/refunds` }]);
+    expect(gateway.payments.calls[0]!.body).toEqual({
+      merchant_id: shop.id,
+      refund_id: expect.stringMatching(/^rfd_[0-9A-Z]{26}$/),
+      ...body,
+    });
+  });
 
   test('repeated with the same Idempotency-Key is the same refund', async () => {
     const again = () => refund(payments[0]!.id, { amount: '1' }, { 'idempotency-key': 'refund-1' });
@@ -109,6 +118,8 @@ describe('refund', () => {
     [{ amount: '-1' }, 'amount'],
     [{ amount: 1 }, 'amount'],
     [{ reason: '' }, 'reason'],
+    [{ what: 'some' }, 'what'],
+    [{ what: 'surplus', amount: '1' }, 'what'],
     [{ tx_hash: '' }, 'tx_hash'],
     [{ destination: 7 }, 'destination'],
     [{ surprise: 1 }, 'surprise'],
@@ -118,6 +129,7 @@ describe('refund', () => {
   });
 
   test.each([
+    [400, 'refund_amount_required'],
     [409, 'nothing_to_refund'],
     [409, 'payment_conflict'],
   ])('returns %d %s of the payments service', async (status, code) => {
