@@ -1,5 +1,5 @@
 export { type AnvilOptions, findAnvil, setClock, startAnvil } from './anvil.ts';
-export { reportSkipped } from './binaries.ts';
+export { onPath, reportSkipped } from './binaries.ts';
 export {
   BITCOIN_NODE_NAMES,
   BITCOIN_NODES,
