@@ -10,6 +10,8 @@ import { type Stack, startStack } from './harness/stack.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 const HOOK_PORT = 3000;
+// A document runs up to twenty commands of operators, each in some processes of its own.
+const SLOW = 600_000;
 
 /** A fenced `sh` block of a document. A comment `<!-- not tested here: why -->` before it leaves it out; `<!-- needs
  *  PROGRAM -->` runs it only where that program is installed. */
@@ -150,6 +152,7 @@ describe.each(['bash', 'zsh'] as const)('in %s', (shell) => {
   (has(shell) ? test : test.skip).each(DOCUMENTS)(
     'every shell example of %s runs as it stands and prints what it promises',
     async (document) => expect(await runShellExamples(document, shell, stack)).toBeNull(),
+    SLOW,
   );
 });
 
