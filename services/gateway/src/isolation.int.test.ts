@@ -69,7 +69,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     confirmClock: ofAll('records an operator, not a merchant'),
   },
   'admin/secrets.ts': {
-    runSecretsCommand: ofAll('an operator encrypts all secrets again'),
+    addSecretsCommands: ofAll('an operator encrypts all secrets again'),
     sealedWebhooks: ofAll('an operator encrypts all secrets again'),
     updateSealed: ofKey((db, own) => {
       const row = { name: '', row: '', table: 'webhooks', columns: ['secret_box'], boxes: [own.secret] } as const;
@@ -95,6 +95,11 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     listMerchants: ofAll('an operator lists the merchants'),
     insertMerchant: ofMerchant((db, own) => merchants.insertMerchant(db, 'mer_new', definitionOf(own), AT)),
     updateMerchant: ofMerchant((db, own) => merchants.updateMerchant(db, own.merchantId, definitionOf(own), AT)),
+    changeMerchantStatus: ofMerchant((db, own) => {
+      const change = { status: 'disabled', at: AT, by: 'Ana', reason: 'ticket 7' } as const;
+      return merchants.changeMerchantStatus(db, own.merchantId, change);
+    }),
+    statusChangesOf: ofMerchant((db, own) => merchants.statusChangesOf(db, own.merchantId)),
   },
   'api/orders/order-queries.ts': {
     listOrders: ofMerchant((db, own) => orders.listOrders(db, own.merchantId, { ...LIST, status: 'paid' })),
@@ -184,6 +189,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     lockCredential: ofKey((db, own) => credentials.lockCredential(db, own.kid)),
     credentialsOf: ofMerchant((db, own) => credentials.credentialsOf(db, own.merchantId)),
     retireCredential: ofKey((db, own) => credentials.retireCredential(db, own.kid, AT, AT)),
+    updateCredential: ofKey((db, own) => credentials.updateCredential(db, own.kid, { label: 'shop' }, AT)),
     revokeCredential: ofKey((db, own) => credentials.revokeCredential(db, own.kid, AT)),
     replaceSecret: ofKey((db, own) =>
       credentials.replaceSecret(db, own.kid, { ...hashOf(own), secret_hash: 'fresh', last4: 'last' }, AT),
