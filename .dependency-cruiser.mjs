@@ -171,7 +171,7 @@ export default {
   forbidden: forbidden.map((rule) => ({ ...rule, severity: 'error' })),
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/|^\\.data/' },
+    exclude: { path: '(^|/)dist/|^packages/tools/acceptance/clients/|^\\.data/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: {

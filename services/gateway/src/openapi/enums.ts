@@ -11,6 +11,8 @@ import {
   PaymentEventType,
   PaymentRail,
   PaymentStatus,
+  RefundPart,
+  RefundStatus,
   ReplayStatus,
   WebhookEventType,
 } from '@cpg/contracts';
@@ -34,6 +36,8 @@ const closed = (schema: z.ZodEnum, text: string) => ({ schema, meta: { descripti
 export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readonly meta: object }>> = {
   OrderStatus: open(OrderStatus, 'The state of an order.'),
   PaymentStatus: open(PaymentStatus, 'The state of a payment.'),
+  RefundStatus: open(RefundStatus, 'What is known about the money of a refund.'),
+  RefundPart: closed(RefundPart, 'The part of a payment to refund: its surplus, or all that is left.'),
   OrphanReason: open(OrphanReason, 'Why a payment is an orphan.'),
   PaymentCurrency: open(PaymentCurrency, 'A currency that orders are paid in.'),
   ItemCurrency: open(ItemCurrency, 'A currency of prices.'),
