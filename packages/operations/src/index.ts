@@ -1,4 +1,4 @@
-export { type AdminStores, runServiceCommands, serviceCommands, withStores } from './commands/admin-command.ts';
+export { runServiceCommands, serviceCommands, withStores } from './commands/admin-command.ts';
 export { addEnvironmentCommands } from './commands/environment-command.ts';
 export { ensureScale } from './service/currency-scales.ts';
 export {

@@ -9,7 +9,7 @@ export class CommandError extends Error {
 }
 
 /** The exit code of a command that cannot be read as it was typed: EX_USAGE of sysexits.h. */
-export const USAGE_EXIT_CODE = 64;
+const USAGE_EXIT_CODE = 64;
 const FAILURE_EXIT_CODE = 2;
 
 /** As operators type it in a checkout. In an image it is `node dist/admin.js`. */
