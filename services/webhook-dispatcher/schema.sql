@@ -24,12 +24,13 @@ create table deliveries (
   next_attempt_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  last_status_code integer,
   constraint deliveries_pkey PRIMARY KEY (event_id, webhook_id, day)
 ) partition by RANGE (day);
 CREATE INDEX deliveries_webhook ON ONLY webhooks.deliveries USING btree (webhook_id, id);
 CREATE TRIGGER count_inserted AFTER INSERT ON webhooks.deliveries FOR EACH ROW EXECUTE FUNCTION count_delivery();
 CREATE TRIGGER count_removed AFTER DELETE ON webhooks.deliveries FOR EACH ROW EXECUTE FUNCTION count_delivery();
-CREATE TRIGGER count_updated AFTER UPDATE ON webhooks.deliveries FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION count_delivery();
+CREATE TRIGGER count_updated AFTER UPDATE ON webhooks.deliveries FOR EACH ROW WHEN (((old.status <> new.status) OR (old.last_status_code IS DISTINCT FROM new.last_status_code))) EXECUTE FUNCTION count_delivery();
 
 create table delivery_count_changes (
   webhook_id text not null,
@@ -38,6 +39,8 @@ create table delivery_count_changes (
   day date not null,
   was text,
   became text,
+  was_code integer not null default 0,
+  became_code integer not null default 0,
   n integer not null default 1
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX delivery_count_changes_webhook ON webhooks.delivery_count_changes USING btree (webhook_id);
@@ -49,8 +52,9 @@ create table delivery_count_spans (
   start bigint not null,
   event_type text not null,
   day date not null,
+  code integer not null default 0,
   n integer not null,
-  constraint delivery_count_spans_pkey PRIMARY KEY (webhook_id, span, status, start, event_type, day)
+  constraint delivery_count_spans_pkey PRIMARY KEY (webhook_id, span, status, start, event_type, day, code)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 
 create table events (
@@ -161,6 +165,7 @@ create view api_deliveries as
     d.attempts,
     d.next_attempt_at,
     d.updated_at,
+    d.last_status_code,
     e.body
    FROM deliveries d
      LEFT JOIN events e ON e.id = d.event_id AND e.day = d.day;
@@ -184,16 +189,19 @@ CREATE OR REPLACE FUNCTION webhooks.correct_delivery_counts(wanted_day date)
  LANGUAGE sql
 AS $function$
   with difference as (
-    insert into webhooks.delivery_count_changes
-    select webhook_id, webhooks.first_delivery_id(minute * 60000), event_type, wanted_day, null, status, sum(n) from (
-      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, status, 1 as n from webhooks.deliveries where day = wanted_day
+    insert into webhooks.delivery_count_changes (webhook_id, id, event_type, day, became, became_code, n)
+    select webhook_id, webhooks.first_delivery_id(minute * 60000), event_type, wanted_day, status, code, sum(n) from (
+      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, status, coalesce(last_status_code, 0) as code, 1 as n
+      from webhooks.deliveries where day = wanted_day
       union all
-      select webhook_id, start, event_type, status, -n from webhooks.delivery_count_spans where day = wanted_day and span = 1
+      select webhook_id, start, event_type, status, code, -n from webhooks.delivery_count_spans where day = wanted_day and span = 1
       union all
-      select webhook_id, webhooks.minute_of_delivery(id), event_type, became, -n from webhooks.delivery_count_changes where day = wanted_day
+      select webhook_id, webhooks.minute_of_delivery(id), event_type, became, became_code, -n
+      from webhooks.delivery_count_changes where day = wanted_day
       union all
-      select webhook_id, webhooks.minute_of_delivery(id), event_type, was, n from webhooks.delivery_count_changes where day = wanted_day
-    ) as counted where status is not null group by webhook_id, minute, event_type, status having sum(n) <> 0
+      select webhook_id, webhooks.minute_of_delivery(id), event_type, was, was_code, n
+      from webhooks.delivery_count_changes where day = wanted_day
+    ) as counted where status is not null group by webhook_id, minute, event_type, status, code having sum(n) <> 0
     returning 1
   )
   select count(*) from difference
@@ -205,9 +213,10 @@ CREATE OR REPLACE FUNCTION webhooks.count_delivery()
 AS $function$
 begin
   if tg_op = 'DELETE' then
-    insert into webhooks.delivery_count_changes values (old.webhook_id, old.id, old.event_type, old.day, old.status, null);
+    insert into webhooks.delivery_count_changes values (old.webhook_id, old.id, old.event_type, old.day, old.status, null, coalesce(old.last_status_code, 0));
   else
-    insert into webhooks.delivery_count_changes values (new.webhook_id, new.id, new.event_type, new.day, old.status, new.status);
+    insert into webhooks.delivery_count_changes values (new.webhook_id, new.id, new.event_type, new.day, old.status, new.status,
+      coalesce(old.last_status_code, 0), coalesce(new.last_status_code, 0));
   end if;
   return null;
 end $function$;
@@ -244,7 +253,7 @@ begin
 end $function$;
 revoke execute on function create_partition(text,date) from public;
 
-CREATE OR REPLACE FUNCTION webhooks.delivery_rank(wanted_webhook text, wanted_type text, statuses text[], changed_minutes bigint[], changed_days date[], changed_numbers bigint[], before_id text)
+CREATE OR REPLACE FUNCTION webhooks.delivery_rank(wanted_webhooks text[], wanted_type text, statuses text[], wanted_code integer, changed_minutes bigint[], changed_days date[], changed_numbers bigint[], before_id text)
  RETURNS bigint
  LANGUAGE plpgsql
  STABLE
@@ -259,31 +268,31 @@ declare
   days date[];
 begin
   select sum(n) into in_spans from (
-    select event_type, n from webhooks.delivery_count_spans
-    where webhook_id = wanted_webhook and span = 1440 and status = any (statuses) and start < whole_day
+    select event_type, code, n from webhooks.delivery_count_spans
+    where webhook_id = any (wanted_webhooks) and span = 1440 and status = any (statuses) and start < whole_day
     union all
-    select event_type, n from webhooks.delivery_count_spans
-    where webhook_id = wanted_webhook and span = 120 and status = any (statuses) and start >= whole_day and start < hour
+    select event_type, code, n from webhooks.delivery_count_spans
+    where webhook_id = any (wanted_webhooks) and span = 120 and status = any (statuses) and start >= whole_day and start < hour
     union all
-    select event_type, n from webhooks.delivery_count_spans
-    where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start >= hour and start < minute
+    select event_type, code, n from webhooks.delivery_count_spans
+    where webhook_id = any (wanted_webhooks) and span = 1 and status = any (statuses) and start >= hour and start < minute
     union all
-    select wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (in_minute, n) where changed.in_minute < minute
-  ) as counted where wanted_type is null or event_type = wanted_type;
+    select wanted_type, wanted_code, changed.n from unnest(changed_minutes, changed_numbers) as changed (in_minute, n) where changed.in_minute < minute
+  ) as counted where (wanted_type is null or event_type = wanted_type) and (wanted_code is null or code = wanted_code);
   if before_id is null then
     return coalesce(in_spans, 0);
   end if;
   select array_agg(distinct day) into days from (
     select day from webhooks.delivery_count_spans
-    where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start = minute
+    where webhook_id = any (wanted_webhooks) and span = 1 and status = any (statuses) and start = minute
     union all
     select changed.day from unnest(changed_minutes, changed_days) as changed (in_minute, day) where changed.in_minute = minute
   ) as counted;
   if days is not null then
     -- Planned with the days as constants, so that it opens their partitions alone.
-    execute 'select count(*) from webhooks.deliveries where day = any ($1) and webhook_id = $2 and id >= $3 and id < $4
-        and ($5 is null or event_type = $5) and status = any ($6)'
-      into in_minute using days, wanted_webhook, webhooks.first_delivery_id(minute * 60000), before_id, wanted_type, statuses;
+    execute 'select count(*) from webhooks.deliveries where day = any ($1) and webhook_id = any ($2) and id >= $3 and id < $4
+        and ($5 is null or event_type = $5) and status = any ($6) and ($7 is null or last_status_code = $7)'
+      into in_minute using days, wanted_webhooks, webhooks.first_delivery_id(minute * 60000), before_id, wanted_type, statuses, wanted_code;
   end if;
   return coalesce(in_spans, 0) + in_minute;
 end $function$;
@@ -368,7 +377,7 @@ begin
   returning delivery_id, position, leased_by is not null, null::text;
 end $function$;
 
-CREATE OR REPLACE FUNCTION webhooks.list_deliveries(wanted_webhook text, wanted_type text, wanted_status text, from_id text, to_id text, after_id text, ascending boolean, skipped integer, size integer)
+CREATE OR REPLACE FUNCTION webhooks.list_deliveries(wanted_webhooks text[], wanted_type text, wanted_statuses text[], wanted_code integer, from_id text, to_id text, after_id text, ascending boolean, skipped integer, size integer)
  RETURNS TABLE(total bigint, delivery deliveries)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -377,7 +386,7 @@ CREATE OR REPLACE FUNCTION webhooks.list_deliveries(wanted_webhook text, wanted_
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  statuses constant text[] := case when wanted_status is null then '{pending,delivered,failed}' else array[wanted_status] end;
+  statuses constant text[] := coalesce(wanted_statuses, '{pending,delivered,failed}');
   changed_minutes bigint[];
   changed_days date[];
   changed_numbers bigint[];
@@ -386,6 +395,7 @@ declare
   first_rank bigint;
   last_rank bigint;
   minutes bigint[];
+  webhooks_of_page text[];
   days date[];
   from_ids text[];
   to_ids text[];
@@ -393,21 +403,22 @@ declare
 begin
   select array_agg(minute), array_agg(day), array_agg(n) into changed_minutes, changed_days, changed_numbers from (
     select webhooks.minute_of_delivery(id) as minute, day,
-      sum(case when became = any (statuses) then n else 0 end - case when was = any (statuses) then n else 0 end) as n
+      sum(case when became = any (statuses) and (wanted_code is null or became_code = wanted_code) then n else 0 end
+        - case when was = any (statuses) and (wanted_code is null or was_code = wanted_code) then n else 0 end) as n
     from webhooks.delivery_count_changes
-    where webhook_id = wanted_webhook and (wanted_type is null or event_type = wanted_type) group by 1, 2
+    where webhook_id = any (wanted_webhooks) and (wanted_type is null or event_type = wanted_type) group by 1, 2
   ) as changed where n <> 0;
-  upper_rank := webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, to_id);
+  upper_rank := webhooks.delivery_rank(wanted_webhooks, wanted_type, statuses, wanted_code, changed_minutes, changed_days, changed_numbers, to_id);
   if from_id is not null then
-    lower_rank := webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, from_id);
+    lower_rank := webhooks.delivery_rank(wanted_webhooks, wanted_type, statuses, wanted_code, changed_minutes, changed_days, changed_numbers, from_id);
   end if;
   total := greatest(upper_rank - lower_rank, 0);
   if after_id is not null and ascending then
     lower_rank := greatest(lower_rank,
-      webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, after_id || '0'));
+      webhooks.delivery_rank(wanted_webhooks, wanted_type, statuses, wanted_code, changed_minutes, changed_days, changed_numbers, after_id || '0'));
   elsif after_id is not null then
     upper_rank := least(upper_rank,
-      webhooks.delivery_rank(wanted_webhook, wanted_type, statuses, changed_minutes, changed_days, changed_numbers, after_id));
+      webhooks.delivery_rank(wanted_webhooks, wanted_type, statuses, wanted_code, changed_minutes, changed_days, changed_numbers, after_id));
   end if;
   if ascending then
     first_rank := lower_rank + skipped;
@@ -425,61 +436,66 @@ begin
     select start, up_to - n as before from (
       select start, n, sum(n) over (order by start)::bigint as up_to from (
         select start, sum(n)::bigint as n from (
-          select start, event_type, n from webhooks.delivery_count_spans
-          where webhook_id = wanted_webhook and span = 1440 and status = any (statuses)
+          select start, event_type, code, n from webhooks.delivery_count_spans
+          where webhook_id = any (wanted_webhooks) and span = 1440 and status = any (statuses)
           union all
-          select changed.minute / 1440 * 1440, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
-        ) as counted where wanted_type is null or event_type = wanted_type group by start
+          select changed.minute / 1440 * 1440, wanted_type, wanted_code, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+        ) as counted where (wanted_type is null or event_type = wanted_type) and (wanted_code is null or code = wanted_code) group by start
       ) as spans
     ) as ranked where up_to > first_rank and up_to - n < last_rank
   ), hours as materialized (
     select start, up_to - n as before from (
       select start, n, before + sum(n) over (partition by before order by start)::bigint as up_to from (
         select before, counted.start, sum(n)::bigint as n from whole_days cross join lateral (
-          select start, event_type, n from webhooks.delivery_count_spans
-          where webhook_id = wanted_webhook and span = 120 and status = any (statuses)
+          select start, event_type, code, n from webhooks.delivery_count_spans
+          where webhook_id = any (wanted_webhooks) and span = 120 and status = any (statuses)
             and start >= whole_days.start and start < whole_days.start + 1440
           union all
-          select changed.minute / 120 * 120, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+          select changed.minute / 120 * 120, wanted_type, wanted_code, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
           where changed.minute >= whole_days.start and changed.minute < whole_days.start + 1440
-        ) as counted where wanted_type is null or event_type = wanted_type group by before, counted.start
+        ) as counted where (wanted_type is null or event_type = wanted_type) and (wanted_code is null or code = wanted_code)
+        group by before, counted.start
       ) as spans
     ) as ranked where up_to > first_rank and up_to - n < last_rank
   ), minutes_of_page as materialized (
     select start, up_to - n as before from (
       select start, n, before + sum(n) over (partition by before order by start)::bigint as up_to from (
         select before, counted.start, sum(n)::bigint as n from hours cross join lateral (
-          select start, event_type, n from webhooks.delivery_count_spans
-          where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start >= hours.start and start < hours.start + 120
+          select start, event_type, code, n from webhooks.delivery_count_spans
+          where webhook_id = any (wanted_webhooks) and span = 1 and status = any (statuses) and start >= hours.start and start < hours.start + 120
           union all
-          select changed.minute, wanted_type, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
+          select changed.minute, wanted_type, wanted_code, changed.n from unnest(changed_minutes, changed_numbers) as changed (minute, n)
           where changed.minute >= hours.start and changed.minute < hours.start + 120
-        ) as counted where wanted_type is null or event_type = wanted_type group by before, counted.start
+        ) as counted where (wanted_type is null or event_type = wanted_type) and (wanted_code is null or code = wanted_code)
+        group by before, counted.start
       ) as spans
     ) as ranked where up_to > first_rank and up_to - n < last_rank
   )
   select array_agg(start), min(before) into minutes, rank_of_minutes from minutes_of_page;
-  select array_agg(day), array_agg(webhooks.first_delivery_id(start * 60000)), array_agg(webhooks.first_delivery_id(start * 60000 + 60000))
-    into days, from_ids, to_ids from (
-      select start, day from webhooks.delivery_count_spans
-      where webhook_id = wanted_webhook and span = 1 and status = any (statuses) and start = any (minutes)
-        and (wanted_type is null or event_type = wanted_type)
+  select array_agg(webhook_id), array_agg(day), array_agg(webhooks.first_delivery_id(start * 60000)),
+      array_agg(webhooks.first_delivery_id(start * 60000 + 60000))
+    into webhooks_of_page, days, from_ids, to_ids from (
+      select webhook_id, start, day from webhooks.delivery_count_spans
+      where webhook_id = any (wanted_webhooks) and span = 1 and status = any (statuses) and start = any (minutes)
+        and (wanted_type is null or event_type = wanted_type) and (wanted_code is null or code = wanted_code)
       union
-      select changed.minute, changed.day from unnest(changed_minutes, changed_days) as changed (minute, day) where changed.minute = any (minutes)
+      select webhook_id, webhooks.minute_of_delivery(id), day from webhooks.delivery_count_changes
+      where webhook_id = any (wanted_webhooks) and webhooks.minute_of_delivery(id) = any (minutes)
     ) as cell;
-  -- Planned with the days as constants, so that it opens their partitions alone. The inner limit makes it read each minute by the index.
+  -- Planned with the days as constants, so that it opens their partitions alone. It reads each minute by the index.
   return query execute format(
     'select $1, page from (
-       select page from unnest($2, $3, $4) as cell (day, from_id, to_id) cross join lateral (
-         select d from webhooks.deliveries d where d.day = any ($5) and d.day = cell.day and d.webhook_id = $6
+       select page from unnest($2, $3, $4, $5) as cell (webhook_id, day, from_id, to_id) cross join lateral (
+         select d from webhooks.deliveries d where d.day = any ($6) and d.day = cell.day and d.webhook_id = cell.webhook_id
            and d.id >= cell.from_id and d.id < cell.to_id and ($7 is null or d.event_type = $7) and d.status = any ($8)
-         limit $9 + $10
-       ) as matching (page) order by (page).id limit $9 offset $10
+           and ($9 is null or d.last_status_code = $9)
+         order by d.id limit $10 + $11
+       ) as matching (page) order by (page).id limit $10 offset $11
      ) as listed order by (page).id %s', case when ascending then 'asc' else 'desc' end)
-    using total, days, from_ids, to_ids, array(select distinct unnest(days)), wanted_webhook, wanted_type, statuses,
+    using total, webhooks_of_page, days, from_ids, to_ids, array(select distinct unnest(days)), wanted_type, statuses, wanted_code,
       last_rank - first_rank, first_rank - rank_of_minutes;
 end $function$;
-revoke execute on function list_deliveries(text,text,text,text,text,text,boolean,integer,integer) from public;
+revoke execute on function list_deliveries(text[],text,text[],integer,text,text,text,boolean,integer,integer) from public;
 
 CREATE OR REPLACE FUNCTION webhooks.lock_orders(order_ids text[])
  RETURNS void
@@ -505,22 +521,22 @@ begin
     with change as (
       delete from webhooks.delivery_count_changes where ctid = any (changes) returning *
     ), minutes as (
-      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, day, was, became, sum(n) as n
-      from change group by 1, 2, 3, 4, 5, 6
+      select webhook_id, webhooks.minute_of_delivery(id) as minute, event_type, day, was, became, was_code, became_code, sum(n) as n
+      from change group by 1, 2, 3, 4, 5, 6, 7, 8
     )
-    insert into webhooks.delivery_count_spans as counted
-    select webhook_id, span, status, minute - minute % span, event_type, day, sum(n) from (
-      select webhook_id, minute, event_type, day, status, case status when was then -n else n end as n
-      from minutes cross join lateral (values (was), (became)) as statuses (status) where status is not null
-    ) as single cross join (values (1), (120), (1440)) as spans (span)
-    group by 1, 2, 3, 4, 5, 6 having sum(n) <> 0
-    on conflict (webhook_id, span, status, start, event_type, day) do update set n = counted.n + excluded.n
+    insert into webhooks.delivery_count_spans as counted (webhook_id, span, status, start, event_type, day, code, n)
+    select webhook_id, span, status, minute - minute % span, event_type, day, code, sum(change) from minutes
+      cross join lateral (values (was, was_code, -n), (became, became_code, n)) as statuses (status, code, change)
+      cross join (values (1), (120), (1440)) as spans (span)
+    where status is not null
+    group by 1, 2, 3, 4, 5, 6, 7 having sum(change) <> 0
+    on conflict (webhook_id, span, status, start, event_type, day, code) do update set n = counted.n + excluded.n
     returning *
   loop
     -- Lists of few deliveries, like the failed ones, find them faster without empty spans.
     if counts.n = 0 then
-      delete from webhooks.delivery_count_spans c where (c.webhook_id, c.span, c.status, c.start, c.event_type, c.day)
-        = (counts.webhook_id, counts.span, counts.status, counts.start, counts.event_type, counts.day);
+      delete from webhooks.delivery_count_spans c where (c.webhook_id, c.span, c.status, c.start, c.event_type, c.day, c.code)
+        = (counts.webhook_id, counts.span, counts.status, counts.start, counts.event_type, counts.day, counts.code);
     end if;
   end loop;
   return cardinality(changes);

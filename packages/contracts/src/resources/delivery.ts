@@ -16,6 +16,12 @@ export const Delivery = withExample(
       '`pending`: another attempt is planned. `failed`: no further attempt is planned, because all attempts failed or the webhook was disabled or deleted.',
     ),
     attempt_count: z.int().describe('How many attempts were made.'),
+    last_status_code: z
+      .int()
+      .optional()
+      .describe(
+        'HTTP status of the answer to the last attempt. Absent before the first attempt, and without an answer.',
+      ),
     next_attempt_at: Timestamp.optional().describe(
       'When the next attempt is due. Present only while the delivery is `pending`.',
     ),
@@ -29,6 +35,7 @@ export const Delivery = withExample(
     event_type: 'payment:applied',
     status: 'pending',
     attempt_count: 1,
+    last_status_code: 503,
     next_attempt_at: '2026-01-31T12:08:15.512Z',
     created_at: '2026-01-31T12:08:10.021Z',
     updated_at: '2026-01-31T12:08:10.512Z',

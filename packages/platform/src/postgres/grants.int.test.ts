@@ -169,7 +169,7 @@ test('the dispatcher alone disables webhooks and keeps them from changing, and c
 });
 
 test('the gateway lists deliveries without reading their tables', async () => {
-  const list = 'select from webhooks.list_deliveries($$w$$, null, null, null, null, null, false, 0, 10)';
+  const list = 'select from webhooks.list_deliveries(array[$$w$$], null, null, null, null, null, null, false, 0, 10)';
   expect(await codeOf(roles.cpg_gateway, list)).toBe('allowed');
   expect(await codeOf(roles.cpg_orders, list)).toBe('42501');
 });

@@ -51,6 +51,25 @@ test('a merchant sees each attempt of a delivery', async () => {
   expect(delivery.event_id).toBe(attempt!.headers['x-idempotency-key']);
 });
 
+test('the deliveries of all webhooks are one list, with the HTTP status of their last attempts', async () => {
+  const [ok, gone] = [await subscribe('/ok'), await subscribe('/unwell')];
+  receiver.answer('/unwell', () => ({ status: 500 }));
+  await shop.api.createOrder(orderBody());
+  await delivered(ok.id, 1);
+  const failing = await until('a failed attempt', async () => {
+    const { body } = await shop.api.send('GET', '/v1/deliveries?last_status_code=500');
+    return body.total === 1 && body.items[0];
+  });
+  expect(failing).toMatchObject({ webhook_id: gone.id, status: 'pending', last_status_code: 500 });
+  const { body } = await shop.api.send(
+    'GET',
+    '/v1/deliveries?status=pending&status=delivered&event_type=order:created',
+  );
+  expect(body.items.map(({ webhook_id }: { webhook_id: string }) => webhook_id).sort()).toEqual(
+    [ok.id, gone.id].sort(),
+  );
+});
+
 test('a delivered event can be redelivered with the same bytes', async () => {
   const { id } = await subscribe('/again');
   await shop.api.createOrder(orderBody());

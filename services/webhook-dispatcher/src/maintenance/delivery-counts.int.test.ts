@@ -30,8 +30,8 @@ const insert = async (webhook: string, count: number, day: string = DAYS[0]) => 
 };
 const countOf = async (webhook: string, status: string | null = null) => {
   const { rows } = await system.pool.query<{ total: string }>(
-    'select total from webhooks.list_deliveries($1, null, $2, null, null, null, false, 0, 1)',
-    [webhook, status],
+    'select total from webhooks.list_deliveries(array[$1], null, $2, null, null, null, null, false, 0, 1)',
+    [webhook, status && [status]],
   );
   return Number(rows[0]!.total);
 };

@@ -23,7 +23,7 @@ test('drops bodies after 30 days, deliveries with their counts and attempts afte
       ['events', 'deliveries', 'attempts'].map((table) => system.pool.query(`select count(*) from webhooks.${table}`)),
     );
     const { rows } = await system.pool.query(
-      'select total::int from webhooks.list_deliveries($1, null, null, null, null, null, false, 0, 1)',
+      'select total::int from webhooks.list_deliveries(array[$1], null, null, null, null, null, null, false, 0, 1)',
       [id],
     );
     return [...counts.map(({ rows }) => Number(rows[0].count)), rows[0].total];

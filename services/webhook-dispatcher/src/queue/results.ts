@@ -69,7 +69,8 @@ const recordInto = (day: string): string => `
     update webhooks.queue q set attempts = l.made, due_at = l.next_at, leased_by = null from locked l
     where q.position = l.position and l.status = 'pending' returning 1
   ), updated as (
-    update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3
+    update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3,
+      last_status_code = case when r.outcome is null then d.last_status_code else r.status_code end
     from (select * from result order by event_id, webhook_id) as r
     where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.id = r.delivery_id and d.status = 'pending'
       and (select count(*) from ended) + (select count(*) from retried) >= 0

@@ -24,6 +24,7 @@ interface DeliveryRow {
   readonly attempts: number;
   readonly next_attempt_at: Date | null;
   readonly updated_at: Date | null;
+  readonly last_status_code: number | null;
 }
 
 interface AttemptRow {
@@ -38,8 +39,9 @@ interface AttemptRow {
 }
 
 export interface DeliveryFilters {
-  readonly status?: string | undefined;
+  readonly status?: readonly string[] | undefined;
   readonly event_type?: string | undefined;
+  readonly last_status_code?: number | undefined;
 }
 
 /** Which attempts of a delivery: the first ones, or those after a cursor. */
@@ -49,27 +51,48 @@ export interface AttemptsQuery {
 }
 
 /** One page of a webhook's deliveries, from the dispatcher. */
-export const listDeliveries = async (
+export const listDeliveries = (
   db: Queryable,
   webhookId: string,
-  { status, event_type, ...list }: ListQuery & DeliveryFilters,
+  query: ListQuery & DeliveryFilters,
+): Promise<Page<Delivery>> => selectDeliveries(db, ['webhook_id', webhookId], 'array[$1]', query);
+
+/** One page of the deliveries of all webhooks that a merchant has. */
+export const listDeliveriesOfMerchant = (
+  db: Queryable,
+  merchantId: string,
+  query: ListQuery & DeliveryFilters,
+): Promise<Page<Delivery>> => selectDeliveries(db, ['merchant_id', merchantId], WEBHOOKS_OF_MERCHANT, query);
+
+const WEBHOOKS_OF_MERCHANT = 'array(select id from gateway.webhooks where merchant_id = $1 and deleted_at is null)';
+
+/** `webhooks` selects the ids of the webhooks by `$1`. */
+const selectDeliveries = async (
+  db: Queryable,
+  owner: readonly [column: string, id: string],
+  webhooks: string,
+  { status, event_type, last_status_code, ...list }: ListQuery & DeliveryFilters,
 ): Promise<Page<Delivery>> => {
   const { from_date: from, to_date: to } = list;
   const [fromId, toId] = [from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)];
   const query = {
     table: 'webhooks.api_deliveries',
-    owner: ['webhook_id', webhookId] as const,
-    filters: Object.entries({ status, event_type }),
+    owner,
+    filters: Object.entries({ status, event_type, last_status_code }),
     list,
   };
   const after = startOf(query);
   const { page, limit, sort } = list;
   const { rows } = await db.query<DeliveryRow & { readonly total: string }>({
-    name: 'list deliveries',
+    name: `list deliveries by ${owner[0]}`,
     text: `select total, (delivery).*
-           from webhooks.list_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9) with ordinality as listed (total, delivery, place)
+           from webhooks.list_deliveries(${webhooks}, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+             with ordinality as listed (total, delivery, place)
            order by place`,
-    values: [webhookId, event_type, status, fromId, toId, after?.id, sort === 'asc', (page - 1) * limit, limit + 1],
+    values: [
+      ...[owner[1], event_type, status, last_status_code, fromId, toId, after?.id],
+      ...[sort === 'asc', (page - 1) * limit, limit + 1],
+    ],
   });
   const found = rows.filter(({ id }) => id !== null);
   return mapPage(pageOf(query, Number(rows[0]!.total), found, placeOf), resourceOf);
@@ -85,7 +108,8 @@ export const deliveryById = async (
 ): Promise<DeliveryWithAttempts | null> => {
   const after = cursor === undefined ? null : attemptBefore(cursor);
   const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
-    `select id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at, day::text, body
+    `select id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at, last_status_code,
+         day::text, body
        from webhooks.api_deliveries where webhook_id = $1 and id = $2`,
     [webhookId, id],
   );
@@ -132,6 +156,7 @@ const resourceOf = (row: DeliveryRow): Delivery => ({
   event_type: row.event_type,
   status: row.status,
   attempt_count: row.attempts,
+  ...(row.last_status_code !== null && { last_status_code: row.last_status_code }),
   ...(row.next_attempt_at && { next_attempt_at: row.next_attempt_at.toISOString() }),
   created_at: new Date(createdMsOf(row.id)).toISOString(),
   ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),

@@ -19,7 +19,14 @@ import { callContext, callerOf } from '../../door/request.ts';
 import { notFound, orNotFound, parseId } from '../ids.ts';
 import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
 import { webhookById } from '../webhooks/webhook-queries.ts';
-import { type AttemptsQuery, deliveryById, listDeliveries, listReplays, replayById } from './delivery-queries.ts';
+import {
+  type AttemptsQuery,
+  deliveryById,
+  listDeliveries,
+  listDeliveriesOfMerchant,
+  listReplays,
+  replayById,
+} from './delivery-queries.ts';
 import * as schemas from './delivery-schemas.ts';
 
 export interface WebhookDeliveryRouteOptions {
@@ -27,16 +34,20 @@ export interface WebhookDeliveryRouteOptions {
   readonly dispatcher: WebhookDispatcherClient;
 }
 
-/** `/v1/webhooks/{id}/deliveries`. Reads query the dispatcher's views, commands go to the dispatcher. */
+const LIST = { scope: 'webhooks:self:read', isList: true, repeatable: ['status'] } as const;
+
+/** `/v1/deliveries` and `/v1/webhooks/{id}/deliveries`. Reads query the dispatcher's views, commands go to the dispatcher. */
 export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOptions> = async (app, options) => {
   const { pool, dispatcher } = options;
   const findDelivery = async (webhook: Webhook, id: string, page: AttemptsQuery): Promise<DeliveryWithAttempts> =>
     orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id), page));
 
-  app.get(
-    '/webhooks/:id/deliveries',
-    { config: { scope: 'webhooks:self:read', isList: true }, schema: schemas.listDeliveries },
-    async (request) => listDeliveries(pool, (await findWebhook(pool, request, request.params.id)).id, request.query),
+  app.get('/deliveries', { config: LIST, schema: schemas.listAllDeliveries }, async (request) =>
+    listDeliveriesOfMerchant(pool, callerOf(request).merchantId, request.query),
+  );
+
+  app.get('/webhooks/:id/deliveries', { config: LIST, schema: schemas.listDeliveries }, async (request) =>
+    listDeliveries(pool, (await findWebhook(pool, request, request.params.id)).id, request.query),
   );
 
   app.get(

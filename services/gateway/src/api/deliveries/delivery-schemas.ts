@@ -11,15 +11,20 @@ import {
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { NoBody, pathId } from '../ids.ts';
-import { Instant, ListQuery, RangeStart, wholeNumber } from '../lists/list-query.ts';
+import { Instant, ListQuery, oneOrMore, RangeStart, StatusCode, wholeNumber } from '../lists/list-query.ts';
 
 export const DeliveryPage = pageOf(Delivery);
 export const ReplayPage = pageOf(Replay);
 
 const DeliveryListQuery = z.strictObject({
   ...ListQuery.shape,
-  status: DeliveryStatus.optional().describe('Only deliveries with this status.'),
+  status: oneOrMore(DeliveryStatus)
+    .optional()
+    .describe('Only deliveries with this status. Repeat the parameter for several: `status=pending&status=failed`.'),
   event_type: WebhookEventType.optional().describe('Only deliveries of this type of event.'),
+  last_status_code: StatusCode.optional().describe(
+    'Only deliveries whose last attempt was answered with this HTTP status.',
+  ),
 });
 
 const DeliveryQuery = z.strictObject({
@@ -51,6 +56,16 @@ const replayParams = webhookParams.extend({
   replay_id: z.string().describe('The replay id: `rpl_` and a ULID.'),
 });
 const tags = ['Webhooks'];
+
+export const listAllDeliveries = {
+  operationId: 'listAllDeliveries',
+  summary: 'List the deliveries of all webhooks',
+  description:
+    'Lists the deliveries of all webhooks that you have, as the list of one webhook does. Those of deleted webhooks are not among them. Stop when `page >= totalPages`.',
+  tags,
+  querystring: DeliveryListQuery,
+  response: { 200: DeliveryPage },
+};
 
 export const listDeliveries = {
   operationId: 'listDeliveries',

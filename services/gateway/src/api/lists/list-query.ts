@@ -1,17 +1,20 @@
 import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
+const numberFrom = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.preprocess(
+    (text) => (typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text),
+    z.int({ error }).min(min, { error }).max(max, { error }),
+  );
+};
+
 /** A query parameter from 1 to `max`. Its description names the default: the clients of some generators always send a
  *  `default`, and a request cannot have a `cursor` and a page. */
-export const wholeNumber = (max: number, defaultValue: number) => {
-  const error = `must be a whole number from 1 to ${max}`;
-  return z
-    .preprocess(
-      (text) => (typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text),
-      z.int({ error }).min(1, { error }).max(max, { error }),
-    )
-    .default(defaultValue);
-};
+export const wholeNumber = (max: number, defaultValue: number) => numberFrom(1, max).default(defaultValue);
+
+/** A query parameter with a status of HTTP. */
+export const StatusCode = numberFrom(100, 599);
 
 /** A query parameter that is `true` or `false`. */
 export const booleanParameter = z.preprocess(
@@ -70,6 +73,18 @@ export const RangeStart = instant('up');
 export const MAX_PAGE = 1000;
 
 export const SortOrder = z.enum(['asc', 'desc']);
+
+/** A parameter that has one of `values`, or is repeated for several. Routes name it in `repeatable`. */
+export const oneOrMore = <T extends string>(values: z.ZodType<T> & { readonly options: readonly T[] }) => {
+  const names = values.options.map((value) => JSON.stringify(value)).join(', ');
+  return z.preprocess((given, context) => {
+    const all = [...new Set(Array.isArray(given) ? given : [given])] as unknown[];
+    if (all.every((one) => values.safeParse(one).success)) return all;
+    const message = `must be one of ${names}: repeat the parameter for several`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }, z.array(values).min(1));
+};
 
 /** The query parameters that all lists have. `startOf` refuses a cursor together with a page above 1. */
 export const ListQuery = z.strictObject({

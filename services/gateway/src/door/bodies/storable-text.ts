@@ -1,15 +1,24 @@
 import { type FaultDetail, invalidRequest } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Query parameters that may be given more than once. */
+    repeatable?: readonly string[];
+  }
+}
+
 /** The most levels that a JSON value may be nested. */
 export const MAX_DEPTH = 32;
 
 /** Refuses input that PostgreSQL or the event store cannot hold: text that is not UTF-8, NUL characters, lone
  *  surrogates and deep nesting. Refuses also field names that JavaScript gives a meaning, and repeated query
- *  parameters. */
+ *  parameters, except those that the route allows. */
 export const rejectUnstorableText = (app: FastifyInstance): void => {
-  app.addHook('preValidation', async ({ url, query, body }) => {
-    const detail = findMisencoded(url) ?? findRepeated(query) ?? findUnstorable(query) ?? findUnstorable(body);
+  app.addHook('preValidation', async ({ url, query, body, routeOptions }) => {
+    const { repeatable = [] } = routeOptions.config;
+    const detail =
+      findMisencoded(url) ?? findRepeated(query, repeatable) ?? findUnstorable(query) ?? findUnstorable(body);
     if (detail) throw invalidRequest([detail]);
   });
 };
@@ -28,8 +37,10 @@ const findMisencoded = (url: string): FaultDetail | null => {
 };
 
 /** The first query parameter that is given more than once, or null. */
-const findRepeated = (query: unknown): FaultDetail | null => {
-  const repeated = Object.entries(query ?? {}).find(([, value]) => Array.isArray(value));
+const findRepeated = (query: unknown, repeatable: readonly string[]): FaultDetail | null => {
+  const repeated = Object.entries(query ?? {}).find(
+    ([name, value]) => Array.isArray(value) && !repeatable.includes(name),
+  );
   return repeated ? { path: repeated[0], message: 'must be given only once' } : null;
 };
 

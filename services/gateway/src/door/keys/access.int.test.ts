@@ -31,6 +31,7 @@ const ENDPOINTS = [
   ['PATCH', `/v1/webhooks/${webhook}`, 'webhooks:self:update'],
   ['DELETE', `/v1/webhooks/${webhook}`, 'webhooks:self:delete'],
   ['POST', `/v1/webhooks/${webhook}/rotate-secret`, 'webhooks:self:update'],
+  ['GET', '/v1/deliveries', 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}/deliveries`, 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}/deliveries/${delivery}`, 'webhooks:self:read'],
   ['POST', `/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`, 'webhooks:self:update'],
