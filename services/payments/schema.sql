@@ -223,6 +223,7 @@ create table payments (
   revision bigint not null,
   deleted boolean not null default false,
   resource json,
+  tx_hash text,
   constraint payments_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX payments_by_currency ON payments.payments USING btree (merchant_id, currency, created_at, id) WHERE (NOT deleted);
@@ -233,6 +234,7 @@ CREATE INDEX payments_by_status ON payments.payments USING btree (merchant_id, s
 CREATE INDEX payments_by_status_and_currency ON payments.payments USING btree (merchant_id, status, currency, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_currency_and_rail ON payments.payments USING btree (merchant_id, status, currency, payment_rail, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_rail ON payments.payments USING btree (merchant_id, status, payment_rail, created_at, id) WHERE (NOT deleted);
+CREATE INDEX payments_by_transaction ON payments.payments USING btree (merchant_id, tx_hash) WHERE ((NOT deleted) AND (tx_hash IS NOT NULL));
 CREATE INDEX payments_due_back ON payments.payments USING btree (merchant_id, created_at, id) INCLUDE (status, currency, payment_rail) WHERE (due_back AND (NOT deleted));
 CREATE INDEX payments_newest ON payments.payments USING btree (merchant_id, created_at DESC, id DESC) WHERE (NOT deleted);
 CREATE TRIGGER count_deleted AFTER DELETE ON payments.payments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
@@ -294,6 +296,14 @@ create view api_chains as
     height
    FROM chain_cursors;
 
+create view api_payables as
+ SELECT order_id,
+    merchant_id,
+    address,
+    reference
+   FROM payables
+  WHERE NOT deleted;
+
 create view api_payment_counts as
  SELECT merchant_id,
     day,
@@ -314,7 +324,8 @@ create view api_payments as
     due_back,
     created_at,
     deleted,
-    resource
+    resource,
+    tx_hash
    FROM payments;
 
 create view api_refund_counts as

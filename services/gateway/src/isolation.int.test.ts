@@ -16,6 +16,7 @@ import * as requests from './door/idempotency/stored-requests.ts';
 import * as credentials from './door/keys/credentials.ts';
 import { startGateway, type TestGateway } from './testing/jest-gateway.ts';
 import {
+  ADDRESS,
   DAY,
   type Ids,
   idsOf,
@@ -25,6 +26,7 @@ import {
   PARTIES,
   type Party,
   partyState,
+  TX_HASH,
 } from './testing/jest-parties.ts';
 import { rolledBack } from './testing/jest-rolled-back.ts';
 
@@ -78,6 +80,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
   },
   'api/deliveries/delivery-queries.ts': {
     listDeliveries: ofKey((db, own) => deliveries.listDeliveries(db, own.webhookId, LIST)),
+    listDeliveriesOfMerchant: ofMerchant((db, own) => deliveries.listDeliveriesOfMerchant(db, own.merchantId, LIST)),
     deliveryById: ofKey((db, own, given) =>
       deliveries.deliveryById(db, { id: own.webhookId, url: 'https://shop.example' }, given.deliveryId, { limit: 10 }),
     ),
@@ -102,7 +105,30 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     statusChangesOf: ofMerchant((db, own) => merchants.statusChangesOf(db, own.merchantId)),
   },
   'api/orders/order-queries.ts': {
-    listOrders: ofMerchant((db, own) => orders.listOrders(db, own.merchantId, { ...LIST, status: 'paid' })),
+    listOrders: ofMerchant(async (db, own, given) => {
+      const filters: orders.OrderFilters[] = [
+        { status: ['paid'] },
+        { status: ['paid', 'expired'] },
+        { metadata: { table: 'B7' } },
+        { metadata: { table: 'B7' }, status: ['paid'] },
+        { updated_from: new Date(0) },
+        { min_amount: '1', currency: 'USDC' },
+        ...[
+          given.orderId,
+          given.paymentId,
+          given.refundId,
+          TX_HASH,
+          ADDRESS,
+          'cart 1',
+          'page 1',
+          '52.47',
+          '52.47 USDC',
+        ].map((search) => ({ search })),
+      ];
+      const found = [];
+      for (const filter of filters) found.push(await orders.listOrders(db, own.merchantId, { ...LIST, ...filter }));
+      return found;
+    }),
     orderById: ofKey((db, own, given) => orders.orderById(db, own.merchantId, given.orderId)),
     ownedOrder: ofKey((db, own) => orders.ownedOrder(db, own.orderId)),
   },
@@ -114,7 +140,17 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     ),
   },
   'api/payments/payment-queries.ts': {
-    listPayments: ofMerchant((db, own) => payments.listPayments(db, own.merchantId, { ...LIST, status: 'applied' })),
+    listPayments: ofMerchant(async (db, own) => {
+      const filters: payments.PaymentFilters[] = [
+        { status: ['applied'] },
+        { external_reference_id: 'cart 1' },
+        { payment_reference: 'page 1' },
+        { tx_hash: TX_HASH },
+      ];
+      const found = [];
+      for (const filter of filters) found.push(await payments.listPayments(db, own.merchantId, { ...LIST, ...filter }));
+      return found;
+    }),
     decimalsOfPayments: ofKey((db, own) => payments.decimalsOfPayments(db, [own.paymentId])),
     merchantIdOfPayment: ofKey((db, own) => payments.merchantIdOfPayment(db, own.paymentId)),
     paymentById: ofKey((db, own, given) => payments.paymentById(db, own.merchantId, given.paymentId)),

@@ -15,20 +15,70 @@ create table orders (
   due_at timestamptz,
   claimed_until timestamptz,
   -- When something last happened to the order: what looks for events of a range skips orders that ended before it.
-  last_event_at timestamptz
+  last_event_at timestamptz,
+  total_amount numeric,
+  -- Hashes of the keys of `metadata` with their values, divided by spaces.
+  metadata_hashes text
 ) with (
   -- Keeps `resource` of rows up to 8 KB uncompressed: a typical order has 1.9 KB, and a page shows 100 of them.
   toast_tuple_target = 8160,
   -- Lists read recent rows from an index alone once they are vacuumed.
   autovacuum_vacuum_insert_scale_factor = 0.02
 );
--- One index for each combination of filters: lists read their first rows, and skip rows in the index alone.
-create index orders_newest on orders (merchant_id, created_at desc, id desc) where not deleted;
+-- One index for each combination of filters: lists read their first rows, and skip rows in the index alone. Those that include a column
+-- also find the first ones of many rows by it.
+create index orders_newest on orders (merchant_id, created_at desc, id desc) include (last_event_at) where not deleted;
 create index orders_by_status on orders (merchant_id, status, created_at, id) where not deleted;
-create index orders_by_currency on orders (merchant_id, currency, created_at, id) where not deleted;
+create index orders_by_currency on orders (merchant_id, currency, created_at, id) include (total_amount) where not deleted;
 create index orders_by_status_and_currency on orders (merchant_id, status, currency, created_at, id) where not deleted;
+create index orders_by_amount on orders (merchant_id, currency, total_amount, created_at, id) where not deleted;
 create index orders_by_reference on orders (merchant_id, external_reference_id) where not deleted;
+create index orders_by_update on orders (merchant_id, last_event_at, created_at, id) where not deleted;
 create index orders_due on orders (due_at) where due_at is not null;
+
+-- The orders that have a key of metadata with a value (ADR 47): a row for each hash in `metadata_hashes`.
+create table order_metadata (
+  -- The order, then the hash.
+  id text primary key,
+  merchant_id text not null,
+  hash text not null,
+  created_at timestamptz not null,
+  order_id text not null
+) with (autovacuum_vacuum_insert_scale_factor = 0.02);
+create index order_metadata_newest on order_metadata (merchant_id, hash, created_at, order_id);
+
+create function hash_metadata() returns trigger language plpgsql set search_path from current as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into order_metadata (id, merchant_id, hash, created_at, order_id)
+    select id || ' ' || hash, merchant_id, hash, created_at, id
+    from new_rows cross join lateral string_to_table(metadata_hashes, ' ') as hash
+    on conflict (id) do nothing;
+  elsif tg_op = 'UPDATE' then
+    delete from order_metadata where id in (
+      select before.id || ' ' || hash from old_rows as before join new_rows as after using (id)
+        cross join lateral string_to_table(before.metadata_hashes, ' ') as hash
+      where before.metadata_hashes is distinct from after.metadata_hashes
+        and hash <> all (coalesce(string_to_array(after.metadata_hashes, ' '), '{}')));
+    insert into order_metadata (id, merchant_id, hash, created_at, order_id)
+    select after.id || ' ' || hash, after.merchant_id, hash, after.created_at, after.id
+    from old_rows as before join new_rows as after using (id)
+      cross join lateral string_to_table(after.metadata_hashes, ' ') as hash
+    where before.metadata_hashes is distinct from after.metadata_hashes
+    on conflict (id) do nothing;
+  else
+    delete from order_metadata where id in (
+      select id || ' ' || hash from old_rows cross join lateral string_to_table(metadata_hashes, ' ') as hash);
+  end if;
+  return null;
+end $$;
+-- PostgreSQL runs triggers in the order of their names: these before those that count, which hold a lock.
+create trigger add_metadata after insert on orders referencing new table as new_rows
+  for each statement execute function hash_metadata();
+create trigger change_metadata after update on orders referencing old table as old_rows new table as new_rows
+  for each statement execute function hash_metadata();
+create trigger clear_metadata after delete on orders referencing old table as old_rows
+  for each statement execute function hash_metadata();
 
 -- The exact number of orders of each merchant by day, status and currency, and of all days together (ADR 16).
 create table order_counts (
@@ -81,7 +131,10 @@ create trigger count_deleted after delete on orders referencing old table as old
 
 -- Deleted orders are among them, without `resource`.
 create view api_orders as
-  select id, merchant_id, external_reference_id, status, currency, created_at, revision, deleted, resource from orders;
+  select id, merchant_id, external_reference_id, status, currency, created_at, revision, deleted, resource, last_event_at as updated_at,
+    total_amount
+  from orders;
+create view api_order_metadata as select order_id as id, merchant_id, hash, created_at from order_metadata;
 create view api_order_counts as select merchant_id, day, status, currency, n from order_counts;
 
 -- By source of exchange rates: the last price of a currency in US dollars that was accepted.

@@ -5,4 +5,4 @@ grant select, insert, update, delete on all tables in schema orders to cpg_order
 revoke insert, update, delete on migrations, environment_stamp from cpg_orders;
 
 -- Orders and lists of them.
-grant select on api_orders, api_order_counts to cpg_gateway;
+grant select on api_orders, api_order_counts, api_order_metadata to cpg_gateway;

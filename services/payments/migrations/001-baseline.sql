@@ -13,7 +13,8 @@ create table payments (
   created_at timestamptz,
   revision bigint not null,
   deleted boolean not null default false,
-  resource json
+  resource json,
+  tx_hash text
 ) with (
   -- Lists read recent rows from an index alone once they are vacuumed.
   autovacuum_vacuum_insert_scale_factor = 0.02
@@ -30,6 +31,7 @@ create index payments_by_status_and_currency_and_rail on payments (merchant_id, 
 -- Few payments are due back, so the other filters are checked in the same index.
 create index payments_due_back on payments (merchant_id, created_at, id) include (status, currency, payment_rail) where due_back and not deleted;
 create index payments_by_order on payments (order_id) where not deleted;
+create index payments_by_transaction on payments (merchant_id, tx_hash) where not deleted and tx_hash is not null;
 
 -- `resource` is the refund exactly as the API shows it. The projection of payments writes it.
 create table refunds (
@@ -143,7 +145,7 @@ create trigger count_deleted after delete on refunds referencing old table as ol
 
 -- Deleted payments are among them, without `resource`.
 create view api_payments as
-  select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource from payments;
+  select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource, tx_hash from payments;
 create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, due_back, n from payment_counts;
 create view api_refunds as select id, payment_id, merchant_id, order_id, currency, created_at, resource from refunds;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
@@ -181,6 +183,9 @@ create index payables_by_account on payables (account) where account is not null
 -- For the queries of outside providers: the references of orders of an age.
 create index payables_of_outside_providers on payables (assigned_at)
   where reference is not null and provider not in ('hosted', 'sandbox');
+
+-- Published: which order an address or a reference is of.
+create view api_payables as select order_id, merchant_id, address, reference from payables where not deleted;
 
 -- Derivation indexes that are reserved and that no order shows. A read model, built from the events of accounts and orders.
 create table reserved_indexes (

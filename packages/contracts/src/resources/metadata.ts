@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { requestText } from './text.ts';
@@ -15,3 +16,23 @@ export const MetadataDto = withExample(
   }),
   { table: 'B7' },
 );
+
+/** How many keys of an order its lists can be filtered by: the first ones. */
+export const MAX_FILTERED_KEYS = 50;
+
+/** Stands for a key of metadata and its value, as text, where lists are filtered by them. */
+export const metadataHash = (key: string, value: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([key, value]))
+    .digest('base64url')
+    .slice(0, 22);
+
+/** The hashes of the first keys whose values are text, numbers or booleans. */
+export const metadataHashes = (metadata: Metadata): string[] =>
+  Object.entries(metadata)
+    .flatMap(([key, value]) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+        ? [metadataHash(key, String(value))]
+        : [],
+    )
+    .slice(0, MAX_FILTERED_KEYS);

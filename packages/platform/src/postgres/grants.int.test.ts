@@ -22,8 +22,10 @@ const OWNERS: Record<Role, string> = {
 const READS: Record<Role, readonly string[]> = {
   cpg_gateway: [
     'orders.api_order_counts',
+    'orders.api_order_metadata',
     'orders.api_orders',
     'payments.api_chains',
+    'payments.api_payables',
     'payments.api_payment_counts',
     'payments.api_payments',
     'payments.api_refund_counts',

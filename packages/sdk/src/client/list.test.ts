@@ -6,7 +6,7 @@ const page = (ids: string[], next?: string) =>
 test('`for await` reads every item of every page with the same filters', async () => {
   const { client, sent } = clientWith([page(['a', 'b'], 'c1'), page(['c'], 'c2'), page(['d'])]);
   const ids: string[] = [];
-  for await (const { id } of client.listOrders({ status: 'paid', sort: 'asc' })) ids.push(id);
+  for await (const { id } of client.listOrders({ status: ['paid'], sort: 'asc' })) ids.push(id);
   expect(ids).toEqual(['a', 'b', 'c', 'd']);
   expect(sent.map(({ path }) => path)).toEqual([
     '/v1/orders?status=paid&sort=asc&limit=100',

@@ -119,7 +119,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the orders of the merchant, sorted by creation time. Stop when `page >= totalPages`.
+         * @description Lists the orders of the merchant, sorted by creation time. All filters that are given apply together. Stop when `page >= totalPages`.
          *
          *     Needs the scope `orders:self:read`.
          */
@@ -424,6 +424,28 @@ export interface paths {
          *     Needs the scope `webhooks:self:update`.
          */
         patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of all webhooks
+         * @description Lists the deliveries of all webhooks that you have, as the list of one webhook does. Those of deleted webhooks are not among them. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `webhooks:self:read`.
+         */
+        get: operations["listAllDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/webhooks/{id}/deliveries": {
@@ -833,6 +855,7 @@ export interface components {
          *       "event_type": "payment:applied",
          *       "status": "pending",
          *       "attempt_count": 1,
+         *       "last_status_code": 503,
          *       "next_attempt_at": "2026-01-31T12:08:15.512Z",
          *       "created_at": "2026-01-31T12:08:10.021Z",
          *       "updated_at": "2026-01-31T12:08:10.512Z"
@@ -851,6 +874,8 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /** @description How many attempts were made. */
             attempt_count: number;
+            /** @description HTTP status of the answer to the last attempt. Absent before the first attempt, and without an answer. */
+            last_status_code?: number | undefined;
             /**
              * Format: date-time
              * @description When the next attempt is due. Present only while the delivery is `pending`.
@@ -915,6 +940,7 @@ export interface components {
          *       "event_type": "payment:applied",
          *       "status": "pending",
          *       "attempt_count": 1,
+         *       "last_status_code": 503,
          *       "next_attempt_at": "2026-01-31T12:08:15.512Z",
          *       "created_at": "2026-01-31T12:08:10.021Z",
          *       "updated_at": "2026-01-31T12:08:10.512Z",
@@ -972,6 +998,8 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /** @description How many attempts were made. */
             attempt_count: number;
+            /** @description HTTP status of the answer to the last attempt. Absent before the first attempt, and without an answer. */
+            last_status_code?: number | undefined;
             /**
              * Format: date-time
              * @description When the next attempt is due. Present only while the delivery is `pending`.
@@ -3282,11 +3310,8 @@ export interface components {
             payment_id: string;
             /** @description The order of the payment, as the payment names it. */
             order_id: string;
-            /**
-             * @description `recorded`: you recorded that you paid the money back; the gateway moved none. More values may come: treat one that you do not know as `recorded`.
-             * @enum {string}
-             */
-            status: "recorded";
+            /** @description `recorded`: you recorded that you paid the money back; the gateway moved none. More values may come: treat one that you do not know as `recorded`. */
+            status: components["schemas"]["RefundStatus"];
             /** @description The amount of this refund. */
             amount: string;
             /** @description The currency. */
@@ -3322,6 +3347,11 @@ export interface components {
             next_cursor?: string | undefined;
         };
         /**
+         * @description The part of a payment to refund: its surplus, or all that is left.
+         * @enum {string}
+         */
+        RefundPart: "surplus" | "all";
+        /**
          * @example {
          *       "amount": "10.5",
          *       "reason": "one dish was not served"
@@ -3330,11 +3360,8 @@ export interface components {
         RefundPayment: {
             /** @description The amount that you paid back, in the currency of the payment. Cannot be used with `what`. */
             amount?: string | undefined;
-            /**
-             * @description Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required.
-             * @enum {string}
-             */
-            what?: ("surplus" | "all") | undefined;
+            /** @description Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required. */
+            what?: components["schemas"]["RefundPart"] | undefined;
             /** @description The reason for the refund, stored for you and for auditors. */
             reason?: string | undefined;
             /** @description The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it. */
@@ -3344,6 +3371,11 @@ export interface components {
             /** @description The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it. */
             destination?: string | undefined;
         };
+        /**
+         * @description What is known about the money of a refund. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        RefundStatus: "recorded";
         /**
          * @example {
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
@@ -3793,7 +3825,9 @@ export type Rates = components['schemas']['Rates'];
 export type RecordedProviderPayment = components['schemas']['RecordedProviderPayment'];
 export type Refund = components['schemas']['Refund'];
 export type RefundPage = components['schemas']['RefundPage'];
+export type RefundPart = components['schemas']['RefundPart'];
 export type RefundPayment = components['schemas']['RefundPayment'];
+export type RefundStatus = components['schemas']['RefundStatus'];
 export type RegisterPayment = components['schemas']['RegisterPayment'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
@@ -3978,12 +4012,22 @@ export interface operations {
                 from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
                 to_date?: string | undefined;
-                /** @description Only orders with this status. */
-                status?: components["schemas"]["OrderStatus"] | undefined;
+                /** @description Only orders with this status. Repeat the parameter for several: `status=paid&status=expired`. */
+                status?: components["schemas"]["OrderStatus"][] | undefined;
                 /** @description Only orders with exactly this `external_reference_id`. */
                 external_reference_id?: string | undefined;
                 /** @description Only orders that are paid in this currency. */
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
+                /** @description Only orders that this finds, exactly, by its form: an id of an order, a payment or a refund; an `external_reference_id`; a payment reference; a deposit address; the hash of a transaction; or a total, with a decimal point or its currency: `12.50`, `12 USDC`. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case. */
+                search?: string | undefined;
+                /** @description Only orders whose `metadata` has this value at this key: `metadata.table=B7`, or the same as `metadata[table]=B7`, for one key. The value is exact: text, a number as JSON writes it, `true` or `false`. Of an order, the first 50 keys with such values are found. */
+                metadata?: {
+                    [key: string]: string;
+                } | undefined;
+                /** @description Only orders that changed at or after this time. The list is still sorted by creation time. */
+                updated_from?: string | undefined;
+                /** @description Only orders with at least this `total_amount`. Needs `currency`. */
+                min_amount?: string | undefined;
             } | undefined;
             header?: never;
             path?: never;
@@ -4200,8 +4244,8 @@ export interface operations {
                 from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
                 to_date?: string | undefined;
-                /** @description Only payments with this status. */
-                status?: components["schemas"]["PaymentStatus"] | undefined;
+                /** @description Only payments with this status. Repeat the parameter for several: `status=received&status=orphan`. */
+                status?: components["schemas"]["PaymentStatus"][] | undefined;
                 /** @description Only payments in this currency. */
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
                 /** @description Only payments on this rail. */
@@ -4210,6 +4254,12 @@ export interface operations {
                 order_id?: string | undefined;
                 /** @description `true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others. */
                 due_back?: boolean | undefined;
+                /** @description Only payments of orders with exactly this `external_reference_id`. */
+                external_reference_id?: string | undefined;
+                /** @description Only payments of the order that is paid with exactly this `payment_reference`. */
+                payment_reference?: string | undefined;
+                /** @description Only payments by this transaction. Letters may be upper or lower case. */
+                tx_hash?: string | undefined;
             } | undefined;
             header?: never;
             path?: never;
@@ -4502,6 +4552,45 @@ export interface operations {
             };
         };
     };
+    listAllDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+                /** @description Only deliveries with this status. Repeat the parameter for several: `status=pending&status=failed`. */
+                status?: components["schemas"]["DeliveryStatus"][] | undefined;
+                /** @description Only deliveries of this type of event. */
+                event_type?: components["schemas"]["WebhookEventType"] | undefined;
+                /** @description Only deliveries whose last attempt was answered with this HTTP status. */
+                last_status_code?: number | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -4517,10 +4606,12 @@ export interface operations {
                 from_date?: string | undefined;
                 /** @description Only items created at or before this time. */
                 to_date?: string | undefined;
-                /** @description Only deliveries with this status. */
-                status?: components["schemas"]["DeliveryStatus"] | undefined;
+                /** @description Only deliveries with this status. Repeat the parameter for several: `status=pending&status=failed`. */
+                status?: components["schemas"]["DeliveryStatus"][] | undefined;
                 /** @description Only deliveries of this type of event. */
                 event_type?: components["schemas"]["WebhookEventType"] | undefined;
+                /** @description Only deliveries whose last attempt was answered with this HTTP status. */
+                last_status_code?: number | undefined;
             } | undefined;
             header?: never;
             path: {

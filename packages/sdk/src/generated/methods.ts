@@ -67,7 +67,7 @@ export interface Methods {
   /**
    * List orders.
    *
-   * Lists the orders of the merchant, sorted by creation time. Stop when `page >= totalPages`.
+   * Lists the orders of the merchant, sorted by creation time. All filters that are given apply together. Stop when `page >= totalPages`.
    *
    * Needs the scope `orders:self:read`.
    */
@@ -221,6 +221,15 @@ export interface Methods {
   deleteWebhook(id: string, options?: RequestOptions): Promise<Schemas['WebhookDeletion']>;
 
   /**
+   * List the deliveries of all webhooks.
+   *
+   * Lists the deliveries of all webhooks that you have, as the list of one webhook does. Those of deleted webhooks are not among them. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `webhooks:self:read`.
+   */
+  listAllDeliveries(query?: Query<'listAllDeliveries'>, options?: RequestOptions): List<Schemas['Delivery'], Schemas['DeliveryPage']>;
+
+  /**
    * List the deliveries of a webhook.
    *
    * Lists the deliveries of a webhook, one per event, sorted by creation time, which is the time in the id. `total` is exact. Deliveries are kept for 90 days after the event, or after the replay of an older event, unless the operator configured another period. Stop when `page >= totalPages`.
@@ -352,6 +361,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   getWebhook: { method: 'GET', path: '/v1/webhooks/{id}', takes: [] },
   updateWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', takes: ['body'] },
   deleteWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', takes: [] },
+  listAllDeliveries: { method: 'GET', path: '/v1/deliveries', takes: ['query'], list: true },
   listDeliveries: { method: 'GET', path: '/v1/webhooks/{id}/deliveries', takes: ['query'], list: true },
   getDelivery: { method: 'GET', path: '/v1/webhooks/{id}/deliveries/{delivery_id}', takes: ['query'] },
   redeliver: { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver', takes: [], keyed: true },

@@ -4,6 +4,7 @@ import type { Query } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
 import { sharedStack } from './harness/stack-files.ts';
+import { until } from './harness/until.ts';
 
 const ORDERS = 23;
 
@@ -109,6 +110,51 @@ describe('a list of orders', () => {
   });
 });
 
+test('an order is found by each form of a search, by its metadata, and its payment by references', async () => {
+  const { api } = await openShop(stack);
+  const created = await api.createOrder(
+    orderBody({
+      external_reference_id: 'invoice-1042',
+      items: [item('17.25', 'USDT')],
+      metadata: { table: 'B7', seat: 4 },
+    }),
+  );
+  const deposit = created.deposit_instructions.find(({ rail }) => rail === 'crypto_deposit');
+  if (deposit?.rail !== 'crypto_deposit') throw new Error('the order has no address');
+  const txHash = `0x${'5c'.repeat(32)}`;
+  const order = await api.pay({
+    ...{ order_id: created.id, payment_rail: 'gateway_pay', currency: 'USDT', amount: '17.25', txHash },
+  });
+  const [payment] = order.payments;
+  await api.createOrder(orderBody({ external_reference_id: 'other', metadata: { table: 'B8' } }));
+  const queries = [
+    ...[
+      order.id,
+      payment!.id,
+      'invoice-1042',
+      created.payment_reference!,
+      deposit.address,
+      deposit.address.toLowerCase(),
+    ],
+    ...[txHash, '17.25', '17.25 USDT'],
+  ].map((search): Query => ({ search }));
+  queries.push({ 'metadata.table': 'B7' }, { 'metadata[seat]': 4 }, { min_amount: '17', currency: 'USDT' });
+  queries.push({ updated_from: order.updated_at });
+  // The payments service learns of addresses and references by the events of orders.
+  for (const query of queries)
+    await until(`the order for ${JSON.stringify(query)}`, async () => {
+      const { items, total } = await api.orders(query);
+      return total === items.length && items.some(({ id }) => id === order.id) && items.length <= 2;
+    });
+  for (const query of queries.slice(0, -1)) expect((await api.orders(query)).items).toEqual([order]);
+  const references = { external_reference_id: 'invoice-1042', payment_reference: created.payment_reference };
+  for (const [name, value] of Object.entries({ ...references, tx_hash: txHash, order_id: order.id }))
+    expect((await api.payments({ [name]: value })).items).toEqual([payment]);
+  const several = await api.send('GET', '/v1/orders?status=paid&status=awaiting_payment');
+  expect(several.body.total).toBe(2);
+  await api.close();
+});
+
 describe('a list of payments', () => {
   test('contains the payments of the orders and filters by rail, currency and status', async () => {
     const expected = orders.flatMap(({ payments }) => payments).reverse();
@@ -167,7 +213,10 @@ describe('a list request is refused', () => {
     ['orders', 'currency=MXN', 'currency'],
     ['orders', 'payment_rail=gateway_pay', 'payment_rail'],
     ['payments', 'payment_rail=cash', 'payment_rail'],
-    ['payments', 'external_reference_id=cart-1', 'external_reference_id'],
+    ['payments', 'search=cart-1', 'search'],
+    ['orders', 'search=ord_1', 'search'],
+    ['orders', 'min_amount=1', 'min_amount'],
+    ['deliveries', 'last_status_code=99', 'last_status_code'],
     ['webhooks', 'page=0', 'page'],
     ['webhooks', 'status=paid', 'status'],
   ])('of %s for %s', async (list, query, name) => {

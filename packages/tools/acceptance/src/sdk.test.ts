@@ -59,17 +59,19 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   const [payment] = pending.payments;
   expect(await client.confirmPayment(payment!.id)).toMatchObject({ status: 'paid' });
   expect(await client.captureOrder(order.id)).toMatchObject({ status: 'paid' });
-  const refund = await client.refundPayment(payment!.id, {});
-  expect(await client.getRefund(refund.id)).toEqual(refund);
-  expect(await client.getPayment(payment!.id)).toMatchObject({ status: 'refunded' });
-  expect((await client.listRefunds({ order_id: order.id })).items).toEqual([refund]);
+  const refunded = await client.refundPayment(payment!.id, { what: 'all' });
+  expect(refunded).toMatchObject({ id: payment!.id, status: 'refunded' });
+  expect(await client.getPayment(payment!.id)).toEqual(refunded);
+  const { items: refunds } = await client.listRefunds({ order_id: order.id });
+  expect(refunds).toHaveLength(1);
+  expect(await client.getRefund(refunds[0]!.id)).toEqual(refunds[0]);
   expect((await client.listPayments({ order_id: order.id })).items).toHaveLength(1);
   const { data, response } = await client.raw.getOrder(order.id);
   expect(data).toEqual(await client.getOrder(order.id));
   expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   const types: string[] = [];
   for await (const { type } of client.listOrderHistory(order.id)) types.push(type);
-  expect(types[0]).toBe('order.created');
+  expect(types[0]).toBe('OrderCreated');
   expect(await client.deleteOrder(order.id)).toEqual({ id: order.id, deleted: true });
 });
 
@@ -116,7 +118,8 @@ test('receives, verifies, looks up and repeats webhooks', async () => {
     'the delivery is recorded',
     async () => (await client.getDelivery(id, delivery_id)).status === 'delivered',
   );
-  expect((await client.listDeliveries(id, { status: 'delivered' })).items).toHaveLength(1);
+  expect((await client.listDeliveries(id, { status: ['delivered'] })).items).toHaveLength(1);
+  expect((await client.listAllDeliveries({ status: ['delivered'] })).items).toHaveLength(1);
   expect(await client.redeliver(id, delivery_id)).toMatchObject({ id: delivery_id });
   const replay = await client.replayEvents(id, { from_date: '2026-01-01T00:00:00Z', to_date: '2026-01-02T00:00:00Z' });
   expect(await client.getReplay(id, replay.id)).toMatchObject({ id: replay.id });

@@ -102,9 +102,14 @@ interface Operation {
   description?: string;
   'x-required-scope'?: string;
   security?: Record<string, string[]>[];
-  parameters?: unknown[];
+  parameters?: Parameter[];
   requestBody?: object;
   responses: Record<string, object>;
+}
+
+interface Parameter {
+  readonly schema?: { readonly type?: string };
+  readonly [field: string]: unknown;
 }
 
 const headers = (...names: string[]) =>
@@ -132,6 +137,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   return {
     ...operation,
     security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
+    ...(operation.parameters && { parameters: operation.parameters.map(withStyle) }),
     ...(repeatable && {
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
@@ -152,6 +158,10 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     },
   };
 };
+
+/** Adds how a parameter with keys of its own is written: `metadata[table]=B7`. */
+const withStyle = (parameter: Parameter): Parameter =>
+  parameter.schema?.type === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter;
 
 const HEALTH_RESPONSES: Record<string, Operation['responses']> = {
   '/health': { 200: { description: 'The process is running.' } },

@@ -1,4 +1,4 @@
-import { type CreateMerchantDto, exampleOf, Order, Payment, Refund } from '@cpg/contracts';
+import { type CreateMerchantDto, exampleOf, metadataHash, Order, Payment, Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
@@ -18,7 +18,7 @@ export const PARTIES: readonly Party[] = (['A', 'B'] as const).flatMap((merchant
 
 /** Every text that names a row of a merchant has this mark, and every text that names a row of a key the second one. */
 const merchantMark = (merchant: string) => `MERCHANT${merchant}`;
-const keyMark = ({ merchant, key }: Party) => `ROW${merchant}${key}`;
+const keyMark = ({ merchant, key }: Party) => `KEY${merchant}${key}`;
 
 /** A pattern of the rows that are not of this key, or not of its merchant. */
 export const othersThan = (party: Party, scope: 'key' | 'merchant'): string => {
@@ -27,6 +27,10 @@ export const othersThan = (party: Party, scope: 'key' | 'merchant'): string => {
   const marks = [...foreign.map(({ merchant }) => merchantMark(merchant)), ...foreign.map(keyMark)];
   return [...new Set(marks), ...(scope === 'key' ? sibling.map(keyMark) : [])].join('|');
 };
+
+// Orders of both merchants have the same: each merchant may find its own alone.
+export const TX_HASH = '5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060';
+export const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
 
 const MADE_AT = new Date('2026-01-31T12:00:00Z');
 /** The partition of the deliveries. */
@@ -128,17 +132,26 @@ const insertOrder = async (db: Queryable, ids: Ids, state: PartyState): Promise<
   const { merchantId: merchant_id, orderId: order_id, paymentId: payment_id } = ids;
   const order = { ...exampleOf(Order), id: order_id, merchant_id };
   await db.query(
-    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, deleted, resource)
-     values ($1, $2, 'cart 1', $3, 'USDC', $4, 7, $5, $6)`,
-    [order_id, merchant_id, state.orderStatus, MADE_AT, state.orderDeleted, state.orderDeleted ? null : order],
+    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, deleted, resource,
+       last_event_at, total_amount, metadata_hashes)
+     values ($1, $2, 'cart 1', $3, 'USDC', $4, 7, $5, $6, $4, 52.47, $7)`,
+    [
+      ...[order_id, merchant_id, state.orderStatus, MADE_AT, state.orderDeleted, state.orderDeleted ? null : order],
+      state.orderDeleted ? null : metadataHash('table', 'B7'),
+    ],
+  );
+  await db.query(
+    `insert into payments.payables (id, order_id, merchant_id, rail, address, reference, hosted)
+     values ($1, $1, $2, 'crypto_deposit', $3, 'page 1', false)`,
+    [order_id, merchant_id, ADDRESS],
   );
   await db.query(
     `insert into payments.payments
-       (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, deleted, resource)
-     values ($1, $2, $3, 'applied', 'USDC', 'gateway_pay', $4, 0, $5, $6)`,
+       (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, deleted, resource, tx_hash)
+     values ($1, $2, $3, 'applied', 'USDC', 'gateway_pay', $4, 0, $5, $6, $7)`,
     [
       ...[payment_id, merchant_id, order_id, MADE_AT, state.paymentDeleted],
-      { ...exampleOf(Payment), id: payment_id, merchant_id, order_id },
+      ...[{ ...exampleOf(Payment), id: payment_id, merchant_id, order_id }, TX_HASH],
     ],
   );
   const refund = { ...exampleOf(Refund), id: ids.refundId, payment_id, merchant_id, order_id };

@@ -1,5 +1,7 @@
 import {
   DELETION_STREAM_PREFIX,
+  fromMinor,
+  metadataHashes,
   ORDER_STREAM_PREFIX,
   OrderDeletionEvent,
   OrderDeletionRecorded,
@@ -31,7 +33,7 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent, recent });
   return {
     schema: 'orders',
-    tables: ['orders'],
+    tables: ['orders', 'order_metadata'],
     counts: orderCounts,
     version: 8,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
@@ -75,15 +77,18 @@ type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly s
 
 const LIVE = 'orders.orders';
 
-// Locks its rows in the order of their ids, then, in the trigger that counts, the lock of the counts (ADR 32).
+// Locks its rows in the order of their ids, which guard those of `order_metadata`, then, in the trigger that counts, the
+// lock of the counts (ADR 32).
 // The columns that no update changes are null once the order is deleted.
 const upsert = (table: string) => `
-  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at, deleted)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[], $11::bool[])
+  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at, total_amount, metadata_hashes, deleted)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[],
+    $11::numeric[], $12::text[], $13::bool[])
   order by 1
   on conflict (id) do update set external_reference_id = excluded.external_reference_id, status = excluded.status,
     currency = excluded.currency, created_at = excluded.created_at, revision = excluded.revision, resource = excluded.resource,
-    due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null, deleted = excluded.deleted
+    due_at = excluded.due_at, last_event_at = excluded.last_event_at, total_amount = excluded.total_amount,
+    metadata_hashes = excluded.metadata_hashes, claimed_until = null, deleted = excluded.deleted
   where not row.deleted and (row.revision < excluded.revision or excluded.deleted)`;
 
 /** Upserts orders, each once. Clears the row of a deleted order, except its id and merchant. A row with the same or a
@@ -104,6 +109,8 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     existing(orderText),
     existing(timerAt),
     existing((order) => order.updatedAt),
+    existing((order) => fromMinor(order.totalMinor, order.decimals)),
+    existing((order) => metadataHashes(order.metadata ?? {}).join(' ')),
     column(({ order }) => order.status === 'deleted'),
   ];
   await db.query({ name: `project-orders ${table}`, text: upsert(table), values });

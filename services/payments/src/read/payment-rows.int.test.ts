@@ -32,6 +32,7 @@ describe('deleting the payments of a deleted order', () => {
         revision: '0',
         deleted: true,
         resource: null,
+        tx_hash: null,
       });
     }
     expect(await readStream(payments.client, paymentStreamOf(payment.id), PaymentEvent)).toBeNull();

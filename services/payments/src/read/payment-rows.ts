@@ -17,17 +17,17 @@ const LIVE_SCHEMA = 'payments';
 // The columns that no update changes are null once the payment is deleted.
 const upsert = (schema: string) => `
   with projected as (
-  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource, deleted)
+  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource, tx_hash, deleted)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bool[], $8::timestamptz[], $9::bigint[], $10::json[],
-    $11::bool[])
+    $11::text[], $12::bool[])
   order by 1
   on conflict (id) do update set merchant_id = excluded.merchant_id, order_id = excluded.order_id, status = excluded.status,
     currency = excluded.currency, payment_rail = excluded.payment_rail, due_back = excluded.due_back, created_at = excluded.created_at,
-    revision = excluded.revision, resource = excluded.resource, deleted = excluded.deleted
+    revision = excluded.revision, resource = excluded.resource, tx_hash = excluded.tx_hash, deleted = excluded.deleted
   where not row.deleted and (row.revision < excluded.revision or excluded.deleted)
   returning id)
   insert into ${schema}.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-  select refund.* from unnest($12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::timestamptz[], $18::json[])
+  select refund.* from unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::timestamptz[], $19::json[])
       as refund (id, payment_id, merchant_id, order_id, currency, created_at, resource)
     join projected on projected.id = refund.payment_id
   on conflict (id) do nothing`;
@@ -56,6 +56,7 @@ export const projectPayments = async (
     existing(({ createdAt }) => createdAt),
     column(({ revision }) => revision),
     existing((payment) => JSON.stringify(paymentView(payment))),
+    existing(({ txHash }) => txHash),
     column(({ payment }) => payment.status === 'deleted'),
     refundColumn(({ id }) => id),
     refundColumn(({ payment_id }) => payment_id),

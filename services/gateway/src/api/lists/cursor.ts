@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { invalidRequest } from '@cpg/contracts';
 import type { ListQuery } from './list-query.ts';
 
-/** A column and the value it must have. An undefined value disables the filter. */
-export type Filter = readonly [column: string, value: unknown];
+/** A column and the value it must have, or several of which it must have one. An undefined value disables the filter.
+ *  `condition` makes another condition than equality. */
+export type Filter = readonly [column: string, value: unknown, condition?: Condition];
+
+/** A condition on the placeholders of the value and of the owner of the list. */
+type Condition = (value: string, owner: string) => string;
 
 /** Which page of which list. */
 export interface PageQuery {
@@ -40,6 +44,7 @@ export const decodeCursor = (query: PageQuery, cursor: string): Place => {
 };
 
 const digestOf = ({ table, owner, filters, list }: PageQuery, { createdAtUs, id }: Place): string => {
-  const parts = [table, owner, filters, list.from_date, list.to_date, list.sort, createdAtUs, id];
+  const values = filters.map(([column, value]) => [column, value]);
+  const parts = [table, owner, values, list.from_date, list.to_date, list.sort, createdAtUs, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
 };

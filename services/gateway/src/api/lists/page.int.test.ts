@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-type Values = Readonly<Record<string, string | boolean | undefined>>;
+type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 const DATES = [
   {},
@@ -82,7 +82,7 @@ const expected = async (
     only,
     'created_at >= $2',
     'created_at <= $3',
-    ...active.map(([name], index) => `${name}::text = $${index + 4}`),
+    ...active.map(([name, value], index) => `${name}::text = ${Array.isArray(value) ? 'any' : ''}($${index + 4})`),
   ];
   const { rows } = await gateway.pool.query<{ total: number; items: { n: number }[] }>(
     `select (select count(*)::int from ${table} where ${where.join(' and ')}) as total, coalesce(json_agg(resource), '[]') as items
@@ -104,23 +104,27 @@ const LISTS = {
 
 test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   ['orders', {}],
-  ['orders', { status: 'paid' }],
-  ['orders', { status: 'reversed' }],
-  ['orders', { status: 'initialized' }],
+  ['orders', { status: ['paid'] }],
+  ['orders', { status: ['reversed'] }],
+  ['orders', { status: ['paid', 'expired', 'initialized'] }],
+  ['orders', { status: ['canceled', 'reversed'], currency: 'USDC' }],
+  ['orders', { status: ['canceled', 'paid'], external_reference_id: 'ref-7' }],
+  ['orders', { status: ['initialized'] }],
   ['orders', { currency: 'USDC' }],
-  ['orders', { currency: 'BTC', status: 'paid' }],
+  ['orders', { currency: 'BTC', status: ['paid'] }],
   ['orders', { external_reference_id: 'ref-7' }],
-  ['orders', { external_reference_id: 'ref-7', status: 'paid', currency: 'USDC' }],
+  ['orders', { external_reference_id: 'ref-7', status: ['paid'], currency: 'USDC' }],
   ['payments', {}],
-  ['payments', { status: 'applied' }],
+  ['payments', { status: ['applied'] }],
+  ['payments', { status: ['failed', 'refunded'], payment_rail: 'gateway_pay' }],
   ['payments', { currency: 'USDC' }],
   ['payments', { payment_rail: 'crypto_deposit' }],
-  ['payments', { payment_rail: 'crypto_deposit', currency: 'USDC', status: 'failed' }],
-  ['payments', { status: 'refunded', payment_rail: 'gateway_pay' }],
-  ['payments', { order_id: 'ord_7', status: 'applied' }],
+  ['payments', { payment_rail: 'crypto_deposit', currency: 'USDC', status: ['failed'] }],
+  ['payments', { status: ['refunded'], payment_rail: 'gateway_pay' }],
+  ['payments', { order_id: 'ord_7', status: ['applied'] }],
   ['payments', { due_back: true }],
   ['payments', { due_back: false, currency: 'USDC' }],
-  ['payments', { due_back: true, status: 'applied', payment_rail: 'gateway_pay' }],
+  ['payments', { due_back: true, status: ['applied'], payment_rail: 'gateway_pay' }],
   ['refunds', {}],
   ['refunds', { currency: 'USDC' }],
   ['refunds', { order_id: 'ord_7', currency: 'USDC' }],
@@ -165,9 +169,10 @@ test('a total is exact wherever its range starts and ends in a day', async () =>
   }
 });
 
-test.each<[keyof typeof LISTS, 'asc' | 'desc', Values]>([
+test.each<[keyof typeof LISTS, 'asc' | 'desc', Values & OrderFilters & PaymentFilters]>([
   ['orders', 'desc', {}],
-  ['orders', 'asc', { status: 'paid' }],
+  ['orders', 'asc', { status: ['paid'] }],
+  ['orders', 'desc', { status: ['paid', 'canceled'] }],
   ['orders', 'asc', { currency: 'USDC', external_reference_id: 'ref-7' }],
   ['payments', 'desc', { payment_rail: 'gateway_pay' }],
   ['refunds', 'asc', {}],

@@ -20,10 +20,15 @@ export const selectPage = async <Row extends { id: string }>(
   db: Queryable,
   selection: Selection,
 ): Promise<Page<Row>> => {
-  const { text, values } = pageStatement(selection, startOf(selection));
-  const { rows } = await db.query<SelectedRow<Row>>({ name: nameOf(text), text, values });
+  const after = startOf(selection);
+  const select = async (mode: Mode) => {
+    const { text, values } = pageStatement(selection, mode, after);
+    return (await db.query<SelectedRow<Row>>({ name: nameOf(text), text, values })).rows;
+  };
+  let rows = await select(modeOf(selection));
+  if (rows[0]!.total === null) rows = await select('ordered');
   const found = rows.filter((row) => row.id !== null);
-  return pageOf(selection, rows[0]!.total, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
+  return pageOf(selection, rows[0]!.total!, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
 };
 
 /** The same for a table of resources. */
@@ -48,7 +53,7 @@ export const startOf = (query: PageQuery): Place | undefined => {
   return place;
 };
 
-type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
+type SelectedRow<Row> = Row & { readonly total: number | null; readonly created_at_us: string };
 
 /** The page of the rows that were found for it, and maybe one more, which shows that there is a next page. */
 export const pageOf = <Row>(
@@ -69,6 +74,13 @@ export const pageOf = <Row>(
     ...(found.length > limit && { next_cursor: encodeCursor(query, placeOf(items.at(-1)!)) }),
   };
 };
+
+/** The value of a filter: the only one, or a list. */
+export const oneOrSeveral = <T>(values: readonly T[] | undefined): T | readonly T[] | undefined =>
+  values?.length === 1 ? values[0] : values;
+
+/** How a text may be stored: as it is given, and as the service would write it. */
+export const spellings = (given: string, canonical: string): readonly string[] => [...new Set([given, canonical])];
 
 /** By text. There are few, because a text has no values of requests. */
 const names = new Map<string, string>();
@@ -103,7 +115,32 @@ export interface Selection extends PageQuery {
   readonly only?: string;
   /** The counts of the rows, if there are any. */
   readonly counts?: CountTable;
+  /** Columns of filters, beside those of counts, that an index has before the time of creation and the id. */
+  readonly ordered?: readonly (readonly string[])[];
+  /** A filter finds the rows by their ids. */
+  readonly isById?: boolean;
+  /** A table that lists the rows instead, where it has fewer columns. `id` names the row in `table`. */
+  readonly source?: string;
 }
+
+/** How to find the rows of a page. `counted`: the total is a sum of counts, and an index has the rows in their order.
+ *  `ordered`: they are counted in that index. `few`: all of them are read and sorted, if they are `MAX_FEW` at most. */
+type Mode = 'counted' | 'ordered' | 'few';
+
+/** More rows than these are read in the order of the list, and counted apart. */
+export const MAX_FEW = 10_000;
+
+const activeOf = ({ owner, filters }: PageQuery): Filter[] =>
+  [owner, ...filters].filter(([, value]) => value !== undefined);
+
+const modeOf = (selection: Selection): Mode => {
+  const { owner, counts, ordered = [] } = selection;
+  const filters = activeOf(selection).slice(1);
+  const areAmong = (columns: readonly string[]) =>
+    filters.every(([column, , condition]) => !condition && columns.includes(column));
+  if (counts && areAmong([owner[0], ...counts.keys])) return 'counted';
+  return ordered.some((columns) => columns.length === filters.length && areAmong(columns)) ? 'ordered' : 'few';
+};
 
 interface Statement {
   readonly text: string;
@@ -124,37 +161,76 @@ interface Parts {
 }
 
 /** Selects a page, one row of the next page, and the total, in one snapshot. An empty page has one row, with the
- *  total. */
-const pageStatement = (selection: Selection, after?: Place): Statement => {
-  const { table, columns, owner, only = 'true', filters, list, counts } = selection;
+ *  total. A total of null stands for more than `MAX_FEW` rows. */
+const pageStatement = (selection: Selection, mode: Mode, after?: Place): Statement => {
+  const { table, source = table, columns, only = 'true', list, counts } = selection;
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
-  const active = [owner, ...filters].filter(([, value]) => value !== undefined);
   // A generic plan uses a partial index only if the statement itself has its condition.
-  const equals = ([column, value]: Filter) =>
-    typeof value === 'boolean' ? `${value ? '' : 'not '}${column}` : `${column} = ${bind(value)}`;
-  const equal = active.map(equals).join(' and ');
+  const isWritten = (value: unknown) => typeof value === 'boolean';
+  const active = activeOf(selection).map((filter) => ({ filter, place: isWritten(filter[1]) ? '' : bind(filter[1]) }));
+  const conditions = active.map(({ filter, place }) => conditionOf(filter, place, active[0]!.place));
+  // Without this, PostgreSQL looks for the ids in an index of all rows of the owner.
+  if (selection.isById) conditions[0] = `${selection.owner[0]} || '' = ${active[0]!.place}`;
+  const equal = conditions.join(' and ');
   const matching = `${only} and ${equal}`;
-  const isCounted = counts && active.every(([column]) => column === owner[0] || counts.keys.includes(column));
-  const [source, condition] = isCounted ? [table, matching] : ['few', 'true'];
-  const few = `few as materialized (select id, created_at from ${table} where ${matching}),`;
   const time = (at: Date) => `${bind(at)}::timestamptz`;
   const { from_date: from, to_date: to } = list;
   const range = `${from ? ` and created_at >= ${time(from)}` : ''}${to ? ` and created_at <= ${time(to)}` : ''}`;
-  const rows = (of: string) => `(select count(*) from ${source} where ${condition}${of})`;
-  const days = (of: string) => `(select coalesce(sum(n), 0) from ${counts?.name} where ${equal} and ${of})`;
-  const total = isCounted ? countedTotal(list, { time, days, rows, range }) : rows(range);
+  const start = after ? placeOf(list.sort, after, bind) : '';
   const order = (of: string) => `${of}created_at ${list.sort}, ${of}id ${list.sort}`;
-  const text = `with ${isCounted ? '' : few}
+  const [limit, offset] = [bind(list.limit + 1), bind((list.page - 1) * list.limit)];
+  const rows = (of: string) => `(select count(*) from ${source} where ${matching}${of})`;
+  const days = (of: string) => `(select coalesce(sum(n), 0) from ${counts?.name} where ${equal} and ${of})`;
+  const where = (of: readonly string[]) => `${source} where ${[only, ...of].join(' and ')}${range}`;
+  const isEquality = (index: number) => active[index]!.filter[2] === undefined;
+
+  // The rows in the order of the list, from an index that has the columns of `of`. PostgreSQL would read all rows that
+  // meet the other conditions and sort them, so it must not use these to find rows.
+  const inOrder = (of: readonly string[]): string => {
+    const equalities = of.filter((_, index) => isEquality(index));
+    if (equalities.length === of.length) return `select id, created_at from ${where(of)}${start}`;
+    const others = of.filter((_, index) => !isEquality(index));
+    return `select id, created_at from (
+    select * from ${where(equalities)}${start} order by ${order('')} offset 0) as listed where ${others.join(' and ')}`;
+  };
+
+  // An index has the rows of one value in the order of the list. Those of several values are merged.
+  const merged = (): string => {
+    const several = active.filter(({ filter: [, value] }, index) => Array.isArray(value) && isEquality(index));
+    if (several.length === 0) return inOrder(conditions);
+    const valuesOf = several.map(({ place }, n) => `unnest(${place}::text[]) as any_${n} (value)`);
+    const ofOne = active.map((each, index) =>
+      several.includes(each) ? `${each.filter[0]} = any_${several.indexOf(each)}.value` : conditions[index]!,
+    );
+    return `select one.id, one.created_at from ${valuesOf.join(' cross join ')} cross join lateral (
+    ${inOrder(ofOne)} order by ${order('')} limit ${limit}::bigint + ${offset}::bigint) as one`;
+  };
+  const [total, page] = {
+    counted: () => [countedTotal(list, { time, days, rows, range }), merged()],
+    ordered: () => [rows(range), merged()],
+    few: () => [
+      `select case when count(*) <= ${MAX_FEW} then count(*) end from few`,
+      `select id, created_at from few where (select total from total) is not null${start}`,
+    ],
+  }[mode]() as [string, string];
+  const few = `few as materialized (select id, created_at from ${where(conditions)} limit ${MAX_FEW + 1}),`;
+  const text = `with ${mode === 'few' ? few : ''}
 total as materialized (select (${total})::int as total),
 page as materialized (
-  select id, created_at from ${source} where ${condition}${range}${after ? placeOf(list.sort, after, bind) : ''}
-  order by ${order('')} limit ${bind(list.limit + 1)} offset ${bind((list.page - 1) * list.limit)})
+  ${page}
+  order by ${order('')} limit ${limit} offset ${offset})
 select total, page.id, (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, page.created_at, item.*
 from total left join page on true
 left join lateral (select ${columns.join(', ')} from ${table} where id = page.id offset 0) as item on true
 order by ${order('page.')}`;
   return { text, values };
+};
+
+const conditionOf = ([column, value, condition]: Filter, place: string, owner: string): string => {
+  if (condition) return condition(place, owner);
+  if (typeof value === 'boolean') return value ? column : `not ${column}`;
+  return `${column} = ${Array.isArray(value) ? `any(${place})` : place}`;
 };
 
 const DAY_MS = 86_400_000;

@@ -82,8 +82,16 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     return sendCreated(reply, await created);
   });
 
-  app.get('/orders', { config: { scope: 'orders:self:read', isList: true }, schema: schemas.listOrders }, (request) =>
-    listOrders(pool, callerOf(request).merchantId, request.query),
+  app.get(
+    '/orders',
+    {
+      config: { scope: 'orders:self:read', isList: true, repeatable: ['status'] },
+      schema: schemas.listOrders,
+      preValidation: async (request) => {
+        request.query = schemas.gatherMetadata(request.query) as typeof request.query;
+      },
+    },
+    (request) => listOrders(pool, callerOf(request).merchantId, request.query),
   );
 
   app.get('/orders/:id', { config: { scope: 'orders:self:read' }, schema: schemas.getOrder }, async (request) => {

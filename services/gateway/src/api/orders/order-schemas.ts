@@ -1,5 +1,7 @@
 import {
+  AmountDto,
   HistoryEntry,
+  MAX_FILTERED_KEYS,
   MerchantCreateOrderDto,
   Order,
   OrderDeletion,
@@ -11,18 +13,60 @@ import {
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { NoBody, pathId } from '../ids.ts';
-import { Instant, ListQuery, wholeNumber } from '../lists/list-query.ts';
+import { Instant, ListQuery, oneOrMore, RangeStart, wholeNumber } from '../lists/list-query.ts';
+import { SEARCH_FORMS } from './order-search.ts';
 
 export const OrderPage = pageOf(Order);
 
-const OrderListQuery = z.strictObject({
-  ...ListQuery.shape,
-  status: OrderStatus.optional().describe('Only orders with this status.'),
-  external_reference_id: requestText(1, 128)
-    .optional()
-    .describe('Only orders with exactly this `external_reference_id`.'),
-  currency: PaymentCurrency.optional().describe('Only orders that are paid in this currency.'),
-});
+const OrderListQuery = z
+  .strictObject({
+    ...ListQuery.shape,
+    status: oneOrMore(OrderStatus)
+      .optional()
+      .describe('Only orders with this status. Repeat the parameter for several: `status=paid&status=expired`.'),
+    external_reference_id: requestText(1, 128)
+      .optional()
+      .describe('Only orders with exactly this `external_reference_id`.'),
+    currency: PaymentCurrency.optional().describe('Only orders that are paid in this currency.'),
+    search: z
+      .preprocess((text) => (typeof text === 'string' ? text.trim() : text), requestText(1, 128))
+      .optional()
+      .describe(
+        `Only orders that this finds, exactly, by its form: ${SEARCH_FORMS}. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case.`,
+      )
+      .meta({ examples: ['0x9858EfFD232B4033E47d90003D41EC34EcaEda94'] }),
+    metadata: z
+      .record(z.string(), z.string())
+      .refine((entries) => Object.keys(entries).length === 1, {
+        error: 'must have one key, like `metadata.table=B7`: filter by one key at a time',
+      })
+      .optional()
+      .meta({ maxProperties: 1 })
+      .describe(
+        `Only orders whose \`metadata\` has this value at this key: \`metadata.table=B7\`, or the same as \`metadata[table]=B7\`, for one key. The value is exact: text, a number as JSON writes it, \`true\` or \`false\`. Of an order, the first ${MAX_FILTERED_KEYS} keys with such values are found.`,
+      ),
+    updated_from: RangeStart.optional().describe(
+      'Only orders that changed at or after this time. The list is still sorted by creation time.',
+    ),
+    min_amount: AmountDto.optional().describe('Only orders with at least this `total_amount`. Needs `currency`.'),
+  })
+  .refine(({ min_amount, currency }) => min_amount === undefined || currency !== undefined, {
+    path: ['min_amount'],
+    error: 'needs `currency`: only amounts in one currency can be compared',
+  });
+
+/** Gathers the parameters `metadata.<key>` and `metadata[<key>]` of a query in one object. */
+export const gatherMetadata = (query: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const gathered: Record<string, unknown> = {};
+  const metadata: [key: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(query)) {
+    const [, dotted, bracketed] = /^metadata(?:\.(.+)|\[(.+)\])$/s.exec(name) ?? [];
+    const key = dotted ?? bracketed;
+    if (key === undefined) gathered[name] = value;
+    else metadata.push([key, value]);
+  }
+  return metadata.length > 0 ? { ...gathered, metadata: Object.fromEntries(metadata) } : gathered;
+};
 
 const StateQuery = z.object({
   at: Instant.optional().describe(
@@ -58,7 +102,8 @@ export const createOrder = {
 export const listOrders = {
   operationId: 'listOrders',
   summary: 'List orders',
-  description: 'Lists the orders of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+  description:
+    'Lists the orders of the merchant, sorted by creation time. All filters that are given apply together. Stop when `page >= totalPages`.',
   tags,
   querystring: OrderListQuery,
   response: { 200: OrderPage },

@@ -1,29 +1,59 @@
 import { decimalsIn, type Payment } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { ListQuery } from '../lists/list-query.ts';
-import { type Page, selectResources } from '../lists/page.ts';
+import { oneOrSeveral, type Page, selectResources, spellings } from '../lists/page.ts';
 
 export interface PaymentFilters {
-  readonly status?: string | undefined;
+  readonly status?: readonly string[] | undefined;
   readonly currency?: string | undefined;
   readonly payment_rail?: string | undefined;
   readonly order_id?: string | undefined;
   readonly due_back?: boolean | undefined;
+  readonly external_reference_id?: string | undefined;
+  readonly payment_reference?: string | undefined;
+  readonly tx_hash?: string | undefined;
 }
 
 export const listPayments = async (
   db: Queryable,
   merchantId: string,
-  { status, currency, payment_rail, order_id, due_back, ...list }: ListQuery & PaymentFilters,
+  {
+    status,
+    currency,
+    payment_rail,
+    order_id,
+    due_back,
+    external_reference_id,
+    payment_reference,
+    tx_hash,
+    ...list
+  }: ListQuery & PaymentFilters,
 ): Promise<Page<Payment>> =>
   selectResources<Payment>(db, {
     table: 'payments.api_payments',
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
-    filters: Object.entries({ status, currency, payment_rail, order_id, due_back }),
+    filters: [
+      ['status', oneOrSeveral(status)],
+      ...Object.entries({ currency, payment_rail, order_id, due_back }),
+      [
+        'external_reference_id',
+        external_reference_id,
+        ofOrders('select id from orders.api_orders where not deleted', 'external_reference_id'),
+      ],
+      [
+        'payment_reference',
+        payment_reference,
+        ofOrders('select order_id from payments.api_payables where true', 'reference'),
+      ],
+      ['tx_hash', tx_hash && spellings(tx_hash, tx_hash.toLowerCase())],
+    ],
     list,
     counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail', 'due_back'] },
   });
+
+const ofOrders = (orders: string, column: string) => (place: string, owner: string) =>
+  `order_id = any(array(${orders} and merchant_id = ${owner} and ${column} = ${place}))`;
 
 /** The decimals of the amounts of these payments, without those that are deleted. */
 export const decimalsOfPayments = async (db: Queryable, ids: readonly string[]): Promise<Map<string, number>> => {

@@ -15,7 +15,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
 import { orNotFound, parseId, pathId } from '../ids.ts';
-import { booleanParameter, ListQuery } from '../lists/list-query.ts';
+import { booleanParameter, ListQuery, oneOrMore } from '../lists/list-query.ts';
 import { listPayments, paymentById } from './payment-queries.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
@@ -23,7 +23,9 @@ export const PaymentPage = pageOf(Payment);
 
 const PaymentListQuery = z.strictObject({
   ...ListQuery.shape,
-  status: PaymentStatus.optional().describe('Only payments with this status.'),
+  status: oneOrMore(PaymentStatus)
+    .optional()
+    .describe('Only payments with this status. Repeat the parameter for several: `status=received&status=orphan`.'),
   currency: PaymentCurrency.optional().describe('Only payments in this currency.'),
   payment_rail: PaymentRail.optional().describe('Only payments on this rail.'),
   order_id: requestText().optional().describe('Only payments of this order.'),
@@ -32,6 +34,15 @@ const PaymentListQuery = z.strictObject({
     .describe(
       '`true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others.',
     ),
+  external_reference_id: requestText(1, 128)
+    .optional()
+    .describe('Only payments of orders with exactly this `external_reference_id`.'),
+  payment_reference: requestText(1, 128)
+    .optional()
+    .describe('Only payments of the order that is paid with exactly this `payment_reference`.'),
+  tx_hash: requestText(1, 128)
+    .optional()
+    .describe('Only payments by this transaction. Letters may be upper or lower case.'),
 });
 
 export const RefundPaymentBody = withExample(
@@ -77,7 +88,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
   app.get(
     '/payments',
     {
-      config: { scope: 'payments:self:read', isList: true },
+      config: { scope: 'payments:self:read', isList: true, repeatable: ['status'] },
       schema: {
         operationId: 'listPayments',
         summary: 'List payments',

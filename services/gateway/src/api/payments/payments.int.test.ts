@@ -59,7 +59,7 @@ test.each([
   );
 });
 
-test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x', 'due_back=1'])(
+test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'search=x', 'limit=x', 'due_back=1'])(
   'returns 400 for %s with the name of the parameter',
   async (query) => {
     const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
