@@ -118,8 +118,8 @@ test.each([
   [['--scopes', 'all', '--allow-ip', '10.0.0.0/40'], /not an IP address/],
   [['--scopes', 'all', '--allow-ip', ''], /--allow-ip needs at least one/],
   [['--scopes', 'all', '--allow-ip', ' , '], /--allow-ip needs at least one/],
-  [['--scopes', 'all', '--expires', '2026-01-31'], /must be ISO 8601/],
-  [['--scopes', 'all', '--expires', '2027-02-31T12:00:00Z'], /must be ISO 8601/],
+  [['--scopes', 'all', '--expires', '2026-01-31'], /needs a time and a timezone/],
+  [['--scopes', 'all', '--expires', '2027-02-31T12:00:00Z'], /has a day that does not exist/],
   [['--scopes', 'all', '--expires', '2025-01-31T00:00:00Z'], /is in the past/],
 ])('keys create %j explains the error', async (options, message) => {
   const { id } = await admin.createMerchant();

@@ -114,9 +114,14 @@ function keysOf({ privateKey, chainCode }: HDKey) {
 test.each([
   ['a private key', NETWORK, root.privateExtendedKey, /^key: .* is a private key/],
   ['a private key of another form', NETWORK, zprv.privateExtendedKey, /^key: .* is a private key/],
-  ['a private key with a typing error', NETWORK, root.privateExtendedKey.replace(/.$/, '1'), /checksum/],
-  ['a raw private key', NETWORK, Buffer.from(root.privateKey!).toString('hex'), /checksum/],
-  ['words', NETWORK, 'abandon '.repeat(11) + 'about', /checksum/],
+  [
+    'a private key with a typing error',
+    NETWORK,
+    root.privateExtendedKey.replace(/.$/, '1'),
+    /is a private key, which can spend/,
+  ],
+  ['a raw private key', NETWORK, Buffer.from(root.privateKey!).toString('hex'), /is a private key, which can spend/],
+  ['words', NETWORK, 'abandon '.repeat(11) + 'about', /is a seed phrase, which can spend/],
   ['a key of another kind of network', 'bitcoin-testnet', ownKey(), /is a xpub: it must be tpub or vpub/],
   ['a network that is not configured', 'no-such', ownKey(), /^network: there is no network of this name: /],
   ['the key of the platform', NETWORK, platformKey(), /deposits for the platform/],

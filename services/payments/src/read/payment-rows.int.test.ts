@@ -28,6 +28,7 @@ describe('deleting the payments of a deleted order', () => {
         status: null,
         currency: null,
         payment_rail: null,
+        due_back: null,
         created_at: null,
         revision: '0',
         deleted: true,
