@@ -82,6 +82,7 @@ create table chain_transfers (
   id text not null,
   tx_hash text,
   address text not null,
+  sender text,
   asset text not null,
   units numeric not null,
   min_confirmations integer,
@@ -263,9 +264,20 @@ create table refunds (
   currency text not null,
   created_at timestamp with time zone not null,
   resource json not null,
+  status text not null default 'recorded'::text,
+  amount_minor numeric,
+  decimals integer,
+  network text,
+  asset text,
+  destination text,
+  senders text[],
+  after_height bigint,
+  transfer_id text,
+  ended_at timestamp with time zone,
   constraint refunds_pkey PRIMARY KEY (id)
 );
 CREATE INDEX refunds_by_currency ON payments.refunds USING btree (merchant_id, currency, created_at, id);
+CREATE INDEX refunds_by_destination ON payments.refunds USING btree (destination) WHERE (destination IS NOT NULL);
 CREATE INDEX refunds_by_order ON payments.refunds USING btree (order_id);
 CREATE INDEX refunds_by_payment ON payments.refunds USING btree (payment_id);
 CREATE INDEX refunds_newest ON payments.refunds USING btree (merchant_id, created_at DESC, id DESC);

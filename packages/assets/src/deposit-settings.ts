@@ -15,6 +15,8 @@ interface MerchantSettings {
   readonly confirmations: ReadonlyMap<string, readonly ConfirmationTier[]>;
   /** The part of a total that may be missing, in hundredths of a percent. */
   readonly toleranceBps: number;
+  /** The addresses from which it sends refunds, by network. */
+  readonly refundAddresses: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface RecordedAccount {
@@ -36,7 +38,12 @@ interface RecordedSetting {
 
 export const noDepositSettings: DepositSettings = { merchants: new Map(), accounts: new Map() };
 
-const NO_SETTINGS: MerchantSettings = { accounts: new Map(), confirmations: new Map(), toleranceBps: 0 };
+const NO_SETTINGS: MerchantSettings = {
+  accounts: new Map(),
+  confirmations: new Map(),
+  toleranceBps: 0,
+  refundAddresses: new Map(),
+};
 
 /** The settings after further events. */
 export const depositSettingsAfter = (before: DepositSettings, events: readonly RecordedSetting[]): DepositSettings => {
@@ -84,6 +91,15 @@ export const depositSettingsAfter = (before: DepositSettings, events: readonly R
       case 'UnderpaymentToleranceSet':
         change(event.data.merchantId, { toleranceBps: event.data.toleranceBps });
         break;
+      case 'RefundAddressAdded':
+      case 'RefundAddressRemoved': {
+        const { merchantId, network, address } = event.data;
+        const { refundAddresses } = settingsOf({ merchants }, merchantId);
+        const others = (refundAddresses.get(network) ?? []).filter((each) => each !== address);
+        const addresses = event.type === 'RefundAddressAdded' ? [...others, address] : others;
+        change(merchantId, { refundAddresses: new Map(refundAddresses).set(network, addresses) });
+        break;
+      }
     }
   }
   return { merchants, accounts };

@@ -22,6 +22,6 @@ export {
 } from './deposit-settings.ts';
 export { checksummed } from './evm-address.ts';
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
-export { paymentUri, tokenContract } from './payment-uri.ts';
+export { paymentUri, tokenContract, type UnsignedTransfer, unsignedTransfer } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';
 export { spendingSecretIn } from './spending-secret.ts';

@@ -55,12 +55,26 @@ export const UnderpaymentToleranceSet = z.object({
   data: z.looseObject({ merchantId: z.string(), toleranceBps: z.int(), at: Timestamp }),
 });
 
+/** The merchant sends refunds on the network from this address. */
+export const RefundAddressAdded = z.object({
+  type: z.literal('RefundAddressAdded'),
+  data: z.looseObject({ merchantId: z.string(), network: z.string(), address: z.string(), at: Timestamp }),
+});
+
+/** Refunds that get a destination from now on are not sent from this address. */
+export const RefundAddressRemoved = z.object({
+  type: z.literal('RefundAddressRemoved'),
+  data: z.looseObject({ merchantId: z.string(), network: z.string(), address: z.string(), at: Timestamp }),
+});
+
 const EVENTS = [
   DepositAccountSet,
   DepositAccountRemoved,
   DepositConfirmationsSet,
   DepositConfirmationsRemoved,
   UnderpaymentToleranceSet,
+  RefundAddressAdded,
+  RefundAddressRemoved,
 ] as const;
 export type DepositSettingsEvent = z.infer<(typeof EVENTS)[number]>;
 
@@ -99,6 +113,8 @@ export const DepositSettingsView = z.object({
     }),
   ),
   underpayment_tolerance_percent: z.number(),
+  /** The addresses from which the merchant sends refunds. */
+  refund_addresses: z.array(z.object({ network: z.string(), address: z.string() })),
 });
 export type DepositSettingsView = z.infer<typeof DepositSettingsView>;
 
@@ -122,5 +138,7 @@ export const DepositSettingsCall = z.discriminatedUnion('change', [
   }),
   z.object({ change: z.literal('remove_confirmations'), asset: z.string() }),
   z.object({ change: z.literal('set_tolerance'), percent: TolerancePercent }),
+  z.object({ change: z.literal('add_refund_address'), network: z.string(), address: z.string().max(128) }),
+  z.object({ change: z.literal('remove_refund_address'), network: z.string(), address: z.string().max(128) }),
 ]);
 export type DepositSettingsCall = z.infer<typeof DepositSettingsCall>;

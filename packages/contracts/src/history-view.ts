@@ -172,6 +172,17 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     network,
     destination,
   }),
+  PaymentRefundRequested: ({ refundId, amountMinor, reason, network, asset }, amount) => ({
+    refund_id: refundId,
+    amount: amount(amountMinor),
+    network,
+    asset,
+    reason,
+  }),
+  PaymentRefundAddressed: ({ refundId, destination }) => ({ refund_id: refundId, destination }),
+  PaymentRefundSent: ({ refundId, txHash }) => ({ refund_id: refundId, tx_hash: txHash }),
+  PaymentRefundReopened: ({ refundId }) => ({ refund_id: refundId }),
+  PaymentRefundCanceled: ({ refundId }) => ({ refund_id: refundId }),
   PaymentAssigned: ({ merchantId, orderId, sighting, seenAt, confirmedAt }) => ({
     merchant_id: merchantId,
     order_id: orderId,

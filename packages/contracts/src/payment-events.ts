@@ -124,7 +124,7 @@ export const PaymentRefunded = defineEvent({
   type: 'PaymentRefunded',
   message: 'payment.refunded',
   webhooks: ['payment:refunded'],
-  summary: 'The merchant recorded that it paid a payment back, in full or in part.',
+  summary: 'The merchant recorded that it paid a payment back, in full or in part, or the chain proves it.',
   data: {
     refundId: RefundId,
     amountMinor: Minor,
@@ -137,6 +137,9 @@ export const PaymentRefunded = defineEvent({
     txHash: z.string().optional(),
     network: z.string().optional(),
     destination: z.string().optional(),
+    /** Of a refund that its chain proves: the coin or token (CAIP-19), and when the merchant requested it. */
+    asset: z.string().optional(),
+    requestedAt: Timestamp.optional(),
     ...At,
   },
   limits: {
@@ -145,6 +148,68 @@ export const PaymentRefunded = defineEvent({
     network: Statement.optional(),
     destination: Statement.optional(),
   },
+});
+
+export const PaymentRefundRequested = defineEvent({
+  type: 'PaymentRefundRequested',
+  message: 'payment.refund_requested',
+  webhooks: [],
+  summary: 'The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled.',
+  data: {
+    refundId: RefundId,
+    amountMinor: Minor,
+    reason: z.string().optional(),
+    network: z.string(),
+    /** CAIP-19 of the coin or token to send. */
+    asset: z.string(),
+    ...At,
+  },
+});
+
+export const PaymentRefundAddressed = defineEvent({
+  type: 'PaymentRefundAddressed',
+  message: 'payment.refund_addressed',
+  webhooks: [],
+  summary: 'A requested refund got the address of the payer. Its chain is followed from now on.',
+  data: {
+    refundId: RefundId,
+    destination: z.string(),
+    /** The declared refund addresses of the merchant: a transfer from one of them is the refund. */
+    senders: z.array(z.string()),
+    /** The height of the chain at that time: transfers up to this block are not the refund. */
+    afterHeight: z.int().nonnegative(),
+    ...At,
+  },
+});
+
+export const PaymentRefundSent = defineEvent({
+  type: 'PaymentRefundSent',
+  message: 'payment.refund_sent',
+  webhooks: [],
+  summary: 'A block contains the transfer of a requested refund.',
+  data: {
+    refundId: RefundId,
+    /** The position of the transfer in its chain: a transaction can have several. */
+    transferId: z.string(),
+    txHash: z.string(),
+    ...At,
+  },
+});
+
+export const PaymentRefundReopened = defineEvent({
+  type: 'PaymentRefundReopened',
+  message: 'payment.refund_reopened',
+  webhooks: [],
+  summary: 'The transfer of a refund left the chain before it was final. The refund is pending again.',
+  data: { refundId: RefundId, ...At },
+});
+
+export const PaymentRefundCanceled = defineEvent({
+  type: 'PaymentRefundCanceled',
+  message: 'payment.refund_canceled',
+  webhooks: [],
+  summary: 'A pending refund was canceled, or its payment failed. Its amount is no longer reserved.',
+  data: { refundId: RefundId, ...At },
 });
 
 /** Unclaimed money got an owner: it came for no order that exists. Assigned to an order, that order decides on it.
@@ -183,6 +248,11 @@ export const PAYMENT_EVENTS = [
   PaymentReinstated,
   PaymentRefunded,
   PaymentAssigned,
+  PaymentRefundRequested,
+  PaymentRefundAddressed,
+  PaymentRefundSent,
+  PaymentRefundReopened,
+  PaymentRefundCanceled,
 ] as const;
 
 export const PaymentEvent = recordedEvent(PAYMENT_EVENTS);

@@ -14,30 +14,35 @@ export interface RefundState {
   readonly reason?: string | undefined;
   readonly txHash?: string | undefined;
   readonly network?: string | undefined;
+  /** CAIP-19 of the coin or token of a refund that its chain proves. */
+  readonly asset?: string | undefined;
   readonly destination?: string | undefined;
-  /** When it was recorded. */
+  /** When it was recorded or requested. */
   readonly at: string;
 }
 
-/** The refund after the event that recorded it. */
+/** The refund after the event that recorded or settled it. */
 export const recordedRefund = ({
   refundId,
   amountMinor,
   reason,
   txHash,
   network,
+  asset,
   destination,
+  requestedAt,
   at,
 }: ReturnType<typeof PaymentRefunded.recorded.parse>): RefundState =>
   withoutUndefined({
     refundId,
-    status: 'recorded',
+    status: requestedAt === undefined ? 'recorded' : 'settled',
     amountMinor: BigInt(amountMinor),
     reason,
     txHash,
     network,
+    asset,
     destination,
-    at,
+    at: requestedAt ?? at,
   });
 
 /** The Refund resource. */
@@ -56,6 +61,7 @@ export const refundView = (
     reason: refund.reason,
     tx_hash: refund.txHash,
     network: refund.network,
+    asset: refund.asset,
     destination: refund.destination,
     created_at: refund.at,
   };

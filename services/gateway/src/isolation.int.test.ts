@@ -208,6 +208,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     }),
     completeCrashedDeletions: ofAll('a gateway completes the deletions of others that crashed'),
     orderIdOfPayment: ofKey((db, own) => deletions.orderIdOfPayment(db, own.paymentId)),
+    orderIdOfRefund: ofKey((db, own) => deletions.orderIdOfRefund(db, own.refundId)),
   },
   'door/idempotency/stored-requests.ts': {
     claimRequest: ofKey((db, own, given) => requests.claimRequest(db, claim(own, given))),

@@ -41,8 +41,24 @@ create table refunds (
   order_id text not null,
   currency text not null,
   created_at timestamptz not null,
-  resource json not null
+  resource json not null,
+  status text not null default 'recorded',
+  amount_minor numeric,
+  -- Decimals of the minor units.
+  decimals int,
+  -- What the merchant sends where, and from which of its addresses, in a block above the height. Null if it is only recorded, or before it has a
+  -- destination.
+  network text,
+  asset text,
+  destination text,
+  senders text[],
+  after_height bigint,
+  -- The transfer that is the refund.
+  transfer_id text,
+  -- When it was recorded, settled or canceled.
+  ended_at timestamptz
 );
+create index refunds_by_destination on refunds (destination) where destination is not null;
 create index refunds_newest on refunds (merchant_id, created_at desc, id desc);
 create index refunds_by_currency on refunds (merchant_id, currency, created_at, id);
 create index refunds_by_payment on refunds (payment_id);
@@ -288,6 +304,8 @@ create table chain_transfers (
   id text not null,
   tx_hash text,
   address text not null,
+  -- The address that sent it, where the chain shows one.
+  sender text,
   asset text not null,
   -- Units of the asset on its chain.
   units numeric not null,

@@ -32,6 +32,7 @@ import { openRails } from './rails/open-rails.ts';
 import { paymentDeletion } from './read/deletion.ts';
 import { paymentProjection } from './read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
+import { requestedRefunds } from './refunds/requested-refunds.ts';
 
 await startEventSourcedService('payments', readPaymentsConfig, (opened, config) => {
   const { client, readModel, followerPool, metrics, clock, now, log } = opened;
@@ -48,7 +49,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
   const payableAt = findPayable({ client, readModel, log });
-  const { register, changes } = openMatching(opened, config, { commands, orders, payableAt });
+  const { register, changes, notifyOrder } = openMatching(opened, config, { commands, orders, payableAt });
   const chains = watchChains({
     config,
     client,
@@ -58,6 +59,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     availability,
     register,
     fail: changes.fail,
+    changeRefund: changes.changeRefund,
     metrics,
     now,
     endsBy: clock.endsBy,
@@ -90,6 +92,15 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
         log,
       }),
       changes,
+      requestedRefunds: requestedRefunds({
+        commands,
+        notifyOrder,
+        db: readModel,
+        readAccounts: accounts.read,
+        table,
+        isWatched: (network) => config.CHAIN_URLS[network] !== undefined,
+        now,
+      }),
       commands,
       deletePayments,
       unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
@@ -142,7 +153,7 @@ function openMatching(
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
   });
-  return { register, changes: paymentChanges({ commands, notifyOrder, table, now, log }) };
+  return { register, changes: paymentChanges({ commands, notifyOrder, table, now, log }), notifyOrder };
 }
 
 /** Starts the work of payments besides its projections and messages. Returns the parts to stop. */

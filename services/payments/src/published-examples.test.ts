@@ -1,4 +1,5 @@
 import { type DomainMessage, exampleMessage, fromMinor } from '@cpg/contracts';
+import type { PaymentCommand } from './payment/command.ts';
 import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
 
 // The examples of messages are in the published documents, and test deliveries of webhooks carry their resources. Both
@@ -130,6 +131,35 @@ const assign = async () => {
   });
 };
 
+const refunds = {
+  request: exampleMessage('payment.refund_requested').data.change,
+  address: exampleMessage('payment.refund_addressed').data.change,
+  report: exampleMessage('payment.refund_sent').data.change,
+};
+
+const operate = (command: PaymentCommand) => {
+  both.stopClockAt(refunds.request.at);
+  return both.operator(received.paymentId, command);
+};
+
+const requestRefund = async () => {
+  await pay();
+  const { amountMinor, at, ...data } = refunds.request;
+  await operate({ type: 'RequestRefund', ...data, amountMinor: BigInt(amountMinor), at: new Date(at) });
+};
+
+const sendRefund = async () => {
+  await requestRefund();
+  await operate({ type: 'AddressRefund', ...refunds.address, at: new Date(refunds.address.at) });
+  await operate({ type: 'ReportRefund', ...refunds.report, isFinal: false, at: new Date(refunds.report.at) });
+};
+
+const endRefund = async (type: 'ReopenRefund' | 'CancelRefund', begin: () => Promise<unknown>) => {
+  await begin();
+  const { refundId, transferId, at } = refunds.report;
+  await operate({ type, refundId, transferId, at: new Date(at) });
+};
+
 const HISTORIES: Record<Exclude<DomainMessage['type'], 'order.deleted'>, () => Promise<unknown>> = {
   'order.created': create,
   'order.instructed': instructLater,
@@ -163,6 +193,11 @@ const HISTORIES: Record<Exclude<DomainMessage['type'], 'order.deleted'>, () => P
   'payment.reinstated': seeAgain,
   'payment.refunded': refund,
   'payment.assigned': assign,
+  'payment.refund_requested': requestRefund,
+  'payment.refund_addressed': sendRefund,
+  'payment.refund_sent': sendRefund,
+  'payment.refund_reopened': () => endRefund('ReopenRefund', sendRefund),
+  'payment.refund_canceled': () => endRefund('CancelRefund', requestRefund),
 };
 
 const TYPES = Object.keys(HISTORIES) as (keyof typeof HISTORIES)[];

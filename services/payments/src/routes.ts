@@ -18,7 +18,11 @@ import {
   OutcomesCall,
   PaymentHistory,
   RecordedHistory,
+  CancelRefundCall,
+  Refund,
   RefundCall,
+  RefundRequest,
+  RefundRequestCall,
   RegisteredPayment,
   RegisterPaymentCall,
   Stock,
@@ -36,6 +40,7 @@ import type { PaymentChanges } from './matching/changes.ts';
 import type { PaymentCommands } from './matching/commands.ts';
 import type { RegisterPayment } from './matching/register.ts';
 import type { DeletePayments } from './read/deletion.ts';
+import type { RequestedRefunds } from './refunds/requested-refunds.ts';
 import type { AskLast } from './rails/gateway-pay/last-queries.ts';
 import type { PageAddresses } from './rails/gateway-pay/page-addresses.ts';
 import type { ReceiveCallback } from './rails/gateway-pay/provider-reports.ts';
@@ -46,6 +51,7 @@ export interface PaymentRoutes {
   readonly stock: (call: StockCall) => Promise<Stock>;
   readonly register: RegisterPayment;
   readonly changes: PaymentChanges;
+  readonly requestedRefunds: RequestedRefunds;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
@@ -73,7 +79,18 @@ const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { availability, instructions, stock, changes, commands, deletePayments, unsettledPayment, readStatusOf, history },
+  {
+    availability,
+    instructions,
+    stock,
+    changes,
+    requestedRefunds,
+    commands,
+    deletePayments,
+    unsettledPayment,
+    readStatusOf,
+    history,
+  },
 ) => {
   app.post(
     '/instructions',
@@ -91,8 +108,21 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     stock(request.body),
   );
 
-  app.post('/payments/:id/refunds', { config: FOR_GATEWAY, schema: changeOf(RefundCall) }, (request) =>
-    changes.refund(request.params.id, request.body, readCallContext(request)),
+  app.post('/payments/:id/refunds', { config: FOR_GATEWAY, schema: changeOf(RefundCall) }, (request) => {
+    const refund = request.body.settle === 'on_chain' ? requestedRefunds.request : changes.refund;
+    return refund(request.params.id, request.body, readCallContext(request));
+  });
+
+  app.post(
+    '/refunds/:id/request',
+    { config: FOR_GATEWAY, schema: { params: Id, body: RefundRequestCall, response: { 200: RefundRequest } } },
+    (request) => requestedRefunds.paymentRequest(request.params.id, request.body, readCallContext(request)),
+  );
+
+  app.post(
+    '/refunds/:id/cancel',
+    { config: FOR_GATEWAY, schema: { params: Id, body: CancelRefundCall, response: { 200: Refund } } },
+    (request) => requestedRefunds.cancel(request.params.id, request.body.merchant_id, readCallContext(request)),
   );
 
   const outcomes = { config: FOR_ORDERS, schema: { body: OutcomesCall, response: { 204: Nothing } } };

@@ -14,6 +14,10 @@ export const INSTRUCTED = '2026-01-31T12:00:20.000Z';
 export const SEEN = '2026-01-31T12:04:10.000Z';
 export const MINED_AGAIN = '2026-01-31T12:05:00.000Z';
 export const PAID = '2026-01-31T12:08:10.000Z';
+/** The transaction of a refund, from the merchant's wallet to the payer's. */
+export const REFUND_TX = `0x${'7e'.repeat(32)}`;
+export const REFUND_ADDRESS = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+export const PAYER_ADDRESS = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
 export const LATER = '2026-01-31T12:09:00.000Z';
 export const ADVANCED_TO = '2026-01-31T12:15:00.000Z';
 export const EXPIRES = '2026-01-31T13:00:00.000Z';

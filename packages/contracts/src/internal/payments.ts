@@ -6,7 +6,7 @@ import { AssignedInstruction } from '../recorded-values.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
-import { RefundPart } from '../resources/refund.ts';
+import { RefundPart, RefundSettlement } from '../resources/refund.ts';
 import { PaymentOutcome } from './orders.ts';
 
 // Calls that the payments service answers. A payable is a deposit address or a payment reference: where an order can be
@@ -148,11 +148,23 @@ export const RefundCall = z.object({
   /** Without an amount alone. */
   what: RefundPart.optional(),
   reason: z.string().optional(),
+  /** `on_chain`: reserves the amount for a transfer from a refund address of the merchant. Then 400 with the path
+   *  `settle`, `network` or `destination` for what does not fit, and 409 `payment_conflict` without a refund address. */
+  settle: RefundSettlement.optional(),
   tx_hash: z.string().min(1).max(256).optional(),
   network: z.string().min(1).max(64).optional(),
   destination: z.string().min(1).max(256).optional(),
 });
 export type RefundCall = z.infer<typeof RefundCall>;
+
+/** `POST /refunds/:id/request` -> 200 RefundRequest. What the merchant's wallet sends, after the refund got its
+ *  destination if the call has one. Idempotent. 404 for another merchant's refund; 400 with the path `destination`; 409
+ *  `payment_conflict` unless the refund is pending. */
+export const RefundRequestCall = z.object({ merchant_id: MerchantId, destination: z.string().optional() });
+export type RefundRequestCall = z.infer<typeof RefundRequestCall>;
+
+/** `POST /refunds/:id/cancel` -> 200 Refund. Idempotent; 409 `payment_conflict` unless the refund is pending. */
+export const CancelRefundCall = z.object({ merchant_id: MerchantId });
 
 /** A payment after a call, and its order after the payment was offered to it. `order` is null if the payment names no
  *  known order. */

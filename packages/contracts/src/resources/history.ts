@@ -158,7 +158,7 @@ const FIELDS = described({
   refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
   refunded_at: Timestamp,
   network: z.string().describe('The network on which the money went back.'),
-  destination: z.string().describe('Where the money went: an address on `network`, or the text of the merchant.'),
+  destination: z.string().describe('Where the money goes: an address on `network`, or the text of the merchant.'),
   reason: z.string(),
   renewal: z.int().describe('Number of the renewal.'),
   minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),
@@ -215,6 +215,11 @@ export const HISTORY_DATA = {
     ['amount', 'refunded_amount', 'reason', 'tx_hash', 'network', 'destination'],
   ),
   PaymentAssigned: pick(FIELDS, ['merchant_id', 'sighting', 'seen_at', 'confirmed_at'], ['order_id']),
+  PaymentRefundRequested: pick(FIELDS, ['refund_id', 'network', 'asset'], ['amount', 'reason']),
+  PaymentRefundAddressed: pick(FIELDS, ['refund_id', 'destination']),
+  PaymentRefundSent: pick(FIELDS, ['refund_id', 'tx_hash']),
+  PaymentRefundReopened: pick(FIELDS, ['refund_id']),
+  PaymentRefundCanceled: pick(FIELDS, ['refund_id']),
 };
 export type HistoryEventType = keyof typeof HISTORY_DATA;
 export type HistoryData<T extends HistoryEventType = HistoryEventType> = z.infer<(typeof HISTORY_DATA)[T]>;

@@ -69,7 +69,7 @@ export const Payment = withExample(
     ),
     refunded_amount: Amount.optional().describe('The total of all refunds of the payment.'),
     due_back_amount: Amount.optional().describe(
-      'What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. Absent if nothing is due.',
+      'What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due.',
     ),
     orphan_reason: OrphanReason.optional().describe(
       'Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.',

@@ -9,10 +9,13 @@ export const RefundPart = z.enum(['surplus', 'all']);
 export type RefundPart = z.infer<typeof RefundPart>;
 
 /** What is known about the money of a refund. More values may come. */
-export const RefundStatus = z.enum(['recorded']);
+export const RefundStatus = z.enum(['recorded', 'pending', 'sent', 'settled', 'canceled']);
 export type RefundStatus = z.infer<typeof RefundStatus>;
 
-/** One refund of a payment, in full or in part: the record that the merchant paid the money back. */
+/** How a refund is settled. */
+export const RefundSettlement = z.enum(['recorded', 'on_chain']);
+
+/** One refund of a payment, in full or in part: that the merchant paid the money back, or will. */
 export const Refund = withExample(
   z.object({
     id: RefundId.describe('The refund: `rfd_` and a ULID.'),
@@ -20,7 +23,7 @@ export const Refund = withExample(
     payment_id: PaymentId.describe('The payment that was refunded.'),
     order_id: z.string().describe('The order of the payment, as the payment names it.'),
     status: RefundStatus.describe(
-      '`recorded`: you recorded that you paid the money back; the gateway moved none. More values may come: treat one that you do not know as `recorded`.',
+      '`recorded`: you recorded that you paid the money back; the gateway moved none. A refund with `settle: "on_chain"` is `pending` until a block contains its transfer, then `sent`, and `settled` once the transfer is final; `canceled` if you canceled it, or its payment failed. More values may come: treat one that you do not know as `pending`.',
     ),
     amount: Amount.describe('The amount of this refund.'),
     currency: PaymentCurrency.describe('The currency.'),
@@ -29,18 +32,19 @@ export const Refund = withExample(
       .string()
       .optional()
       .describe(
-        'The transaction that paid the money back, if the request gave it. Without `network`, the id at the provider.',
+        'The transaction that paid the money back, if the request gave it or the chain shows it. Without `network`, the id at the provider.',
       ),
+    asset: z.string().optional().describe('The coin or token that you send (CAIP-19), with `settle: "on_chain"`.'),
     network: z
       .string()
       .optional()
       .describe(
-        'The network on which the money went back. Present if the request gave it, or gave `tx_hash` or `destination` for a payment that a chain shows.',
+        'The network on which the money went back. Present with `settle: "on_chain"`, if the request gave it, or gave `tx_hash` or `destination` for a payment that a chain shows.',
       ),
     destination: z
       .string()
       .optional()
-      .describe('Where the money went, if the request gave it: an address on `network`; without `network`, your text.'),
+      .describe('Where the money goes, if a request gave it: an address on `network`; without `network`, your text.'),
     created_at: CreatedAt,
   }),
   {
@@ -59,3 +63,58 @@ export const Refund = withExample(
   },
 );
 export type Refund = z.infer<typeof Refund>;
+
+/** `POST /v1/refunds/{id}/request`: what your wallet sends to pay a refund. */
+export const RefundRequest = withExample(
+  z.object({
+    refund: Refund.describe('The refund.'),
+    payment_uri: z.string().describe('The transfer as a URI for wallets (EIP-681): open it, or show it as a QR code.'),
+    amount_units: z
+      .string()
+      .describe(
+        'The amount in the smallest units of the asset. Send exactly this amount: another one settles nothing.',
+      ),
+    decimals: z.int().describe('Decimals of the asset on its chain.'),
+    senders: z
+      .array(z.string())
+      .describe('Your refund addresses. Send from one of them: a transfer from another address settles nothing.'),
+    transaction: z
+      .object({
+        chainId: z.string().describe('The number of the chain, in hex digits.'),
+        to: z.string().describe('The address that gets the coin, or the contract of the token.'),
+        value: z.string().describe('The amount of the coin of the chain in its smallest units, in hex digits.'),
+        data: z.string().describe('The call of the contract; `0x` for the coin of the chain.'),
+      })
+      .optional()
+      .describe(
+        'The unsigned transaction as `eth_sendTransaction` takes it, on EVM chains. Add `from`: one of `senders`.',
+      ),
+  }),
+  {
+    refund: {
+      id: EXAMPLE_IDS.refund,
+      merchant_id: EXAMPLE_IDS.merchant,
+      payment_id: EXAMPLE_IDS.payment,
+      order_id: EXAMPLE_IDS.order,
+      status: 'pending',
+      amount: '10.500000',
+      currency: 'USDC',
+      network: 'ethereum',
+      asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+      destination: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+      created_at: '2026-01-31T15:20:00.000Z',
+    },
+    payment_uri:
+      'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@1/transfer?address=0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB&uint256=10500000',
+    amount_units: '10500000',
+    decimals: 6,
+    senders: ['0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
+    transaction: {
+      chainId: '0x1',
+      to: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+      value: '0x0',
+      data: '0xa9059cbb000000000000000000000000dbf03b407c01e7cd3cbea99509d93f8dddc8c6fb0000000000000000000000000000000000000000000000000000000000a037a0',
+    },
+  },
+);
+export type RefundRequest = z.infer<typeof RefundRequest>;

@@ -344,6 +344,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/refunds/{id}/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get what to send for a refund
+         * @description Returns the transfer with which your wallet pays a `pending` refund: a URI (EIP-681), and the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses, and the refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.
+         *
+         *     Needs the scope `payments:self:refund`.
+         */
+        post: operations["requestRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a pending refund
+         * @description Cancels a `pending` refund, so that its amount can be refunded in another way. Cancel it only if your wallet did not send it: a transfer that arrives later settles nothing. A repeat changes nothing. Returns 409 `payment_conflict` once the refund is `sent` or `settled`, and for a `recorded` one.
+         *
+         *     Needs the scope `payments:self:refund`.
+         */
+        post: operations["cancelRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -1089,7 +1133,7 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"];
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
         HistoryInstruction: {
             /** @description The rail that the instruction is for. */
             rail: components["schemas"]["Rail"];
@@ -2596,7 +2640,7 @@ export interface components {
             unapplied_amount?: string | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: string | undefined;
-            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. Absent if nothing is due. */
+            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
             due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
             orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
@@ -3067,6 +3111,238 @@ export interface components {
             /** @description What the event changed. */
             data: components["schemas"]["PaymentReceivedData"];
         };
+        PaymentRefundAddressedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
+            destination: string;
+        };
+        /** @description A requested refund got the address of the payer. Its chain is followed from now on. */
+        PaymentRefundAddressedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundAddressed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundAddressedData"];
+        };
+        PaymentRefundCanceledData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+        };
+        /** @description A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
+        PaymentRefundCanceledEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundCanceled";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundCanceledData"];
+        };
+        PaymentRefundReopenedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+        };
+        /** @description The transfer of a refund left the chain before it was final. The refund is pending again. */
+        PaymentRefundReopenedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundReopened";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundReopenedData"];
+        };
+        PaymentRefundRequestedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /** @description The network on which the money went back. */
+            network: string;
+            /** @description The asset (CAIP-19). */
+            asset: string;
+            /** @description The amount of the refund. */
+            amount?: string | undefined;
+            /** @description The reason that was given. */
+            reason?: string | undefined;
+        };
+        /** @description The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
+        PaymentRefundRequestedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundRequested";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundRequestedData"];
+        };
+        PaymentRefundSentData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /** @description Hash of the transaction on its chain. */
+            tx_hash: string;
+        };
+        /** @description A block contains the transfer of a requested refund. */
+        PaymentRefundSentEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundSent";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundSentData"];
+        };
         PaymentRefundedData: {
             /** @description The refund: `rfd_` and a ULID. */
             refund_id: string;
@@ -3080,10 +3356,10 @@ export interface components {
             tx_hash?: string | undefined;
             /** @description The network on which the money went back. */
             network?: string | undefined;
-            /** @description Where the money went: an address on `network`, or the text of the merchant. */
+            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
             destination?: string | undefined;
         };
-        /** @description The merchant recorded that it paid a payment back, in full or in part. */
+        /** @description The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
         PaymentRefundedEntry: {
             /** @description The event: `evt_` and a ULID. */
             id: string;
@@ -3310,7 +3586,7 @@ export interface components {
             payment_id: string;
             /** @description The order of the payment, as the payment names it. */
             order_id: string;
-            /** @description `recorded`: you recorded that you paid the money back; the gateway moved none. More values may come: treat one that you do not know as `recorded`. */
+            /** @description `recorded`: you recorded that you paid the money back; the gateway moved none. A refund with `settle: "on_chain"` is `pending` until a block contains its transfer, then `sent`, and `settled` once the transfer is final; `canceled` if you canceled it, or its payment failed. More values may come: treat one that you do not know as `pending`. */
             status: components["schemas"]["RefundStatus"];
             /** @description The amount of this refund. */
             amount: string;
@@ -3318,11 +3594,13 @@ export interface components {
             currency: components["schemas"]["PaymentCurrency"];
             /** @description The reason that the request gave. */
             reason?: string | undefined;
-            /** @description The transaction that paid the money back, if the request gave it. Without `network`, the id at the provider. */
+            /** @description The transaction that paid the money back, if the request gave it or the chain shows it. Without `network`, the id at the provider. */
             tx_hash?: string | undefined;
-            /** @description The network on which the money went back. Present if the request gave it, or gave `tx_hash` or `destination` for a payment that a chain shows. */
+            /** @description The coin or token that you send (CAIP-19), with `settle: "on_chain"`. */
+            asset?: string | undefined;
+            /** @description The network on which the money went back. Present with `settle: "on_chain"`, if the request gave it, or gave `tx_hash` or `destination` for a payment that a chain shows. */
             network?: string | undefined;
-            /** @description Where the money went, if the request gave it: an address on `network`; without `network`, your text. */
+            /** @description Where the money goes, if a request gave it: an address on `network`; without `network`, your text. */
             destination?: string | undefined;
             /**
              * Format: date-time
@@ -3358,24 +3636,83 @@ export interface components {
          *     }
          */
         RefundPayment: {
-            /** @description The amount that you paid back, in the currency of the payment. Cannot be used with `what`. */
+            /** @description The amount to refund, in the currency of the payment. Cannot be used with `what`. */
             amount?: string | undefined;
-            /** @description Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required. */
+            /** @description Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Amounts that requested refunds reserve are in neither. Without a surplus that is due, `amount` or `what: all` is required. */
             what?: components["schemas"]["RefundPart"] | undefined;
             /** @description The reason for the refund, stored for you and for auditors. */
             reason?: string | undefined;
+            /** @description `recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. EVM networks only, and without `tx_hash`. */
+            settle?: components["schemas"]["RefundSettlement"] | undefined;
             /** @description The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it. */
             tx_hash?: string | undefined;
-            /** @description The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none. */
+            /** @description The network on which you paid back, or with `settle: "on_chain"` will, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none: `settle: "on_chain"` then needs it. */
             network?: string | undefined;
-            /** @description The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it. */
+            /** @description The address that you paid, on `network`. With `settle: "on_chain"`: the address of the payer, which you can also give later. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it. */
             destination?: string | undefined;
         };
+        /**
+         * @example {
+         *       "refund": {
+         *         "id": "rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M",
+         *         "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *         "payment_id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
+         *         "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
+         *         "status": "pending",
+         *         "amount": "10.500000",
+         *         "currency": "USDC",
+         *         "network": "ethereum",
+         *         "asset": "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+         *         "destination": "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+         *         "created_at": "2026-01-31T15:20:00.000Z"
+         *       },
+         *       "payment_uri": "ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@1/transfer?address=0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB&uint256=10500000",
+         *       "amount_units": "10500000",
+         *       "decimals": 6,
+         *       "senders": [
+         *         "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+         *       ],
+         *       "transaction": {
+         *         "chainId": "0x1",
+         *         "to": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+         *         "value": "0x0",
+         *         "data": "0xa9059cbb000000000000000000000000dbf03b407c01e7cd3cbea99509d93f8dddc8c6fb0000000000000000000000000000000000000000000000000000000000a037a0"
+         *       }
+         *     }
+         */
+        RefundRequest: {
+            /** @description The refund. */
+            refund: components["schemas"]["Refund"];
+            /** @description The transfer as a URI for wallets (EIP-681): open it, or show it as a QR code. */
+            payment_uri: string;
+            /** @description The amount in the smallest units of the asset. Send exactly this amount: another one settles nothing. */
+            amount_units: string;
+            /** @description Decimals of the asset on its chain. */
+            decimals: number;
+            /** @description Your refund addresses. Send from one of them: a transfer from another address settles nothing. */
+            senders: string[];
+            /** @description The unsigned transaction as `eth_sendTransaction` takes it, on EVM chains. Add `from`: one of `senders`. */
+            transaction?: {
+                /** @description The number of the chain, in hex digits. */
+                chainId: string;
+                /** @description The address that gets the coin, or the contract of the token. */
+                to: string;
+                /** @description The amount of the coin of the chain in its smallest units, in hex digits. */
+                value: string;
+                /** @description The call of the contract; `0x` for the coin of the chain. */
+                data: string;
+            } | undefined;
+        };
+        /**
+         * @description How a refund is settled.
+         * @enum {string}
+         */
+        RefundSettlement: "recorded" | "on_chain";
         /**
          * @description What is known about the money of a refund. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        RefundStatus: "recorded";
+        RefundStatus: "recorded" | "pending" | "sent" | "settled" | "canceled";
         /**
          * @example {
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
@@ -3488,6 +3825,15 @@ export interface components {
             to_date: string;
             /** @description Event types to replay. By default, all types that the webhook is subscribed to. */
             event_types?: components["schemas"]["WebhookEventType"][] | undefined;
+        };
+        /**
+         * @example {
+         *       "destination": "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB"
+         *     }
+         */
+        RequestRefund: {
+            /** @description The address of the payer on the network of the refund. Its checksum is checked. */
+            destination?: string | undefined;
         };
         /**
          * @description The decision of the rail about a simulated payment.
@@ -3812,6 +4158,16 @@ export type PaymentPageSettings = components['schemas']['PaymentPageSettings'];
 export type PaymentPageSettingsDto = components['schemas']['PaymentPageSettingsDto'];
 export type PaymentReceivedData = components['schemas']['PaymentReceivedData'];
 export type PaymentReceivedEntry = components['schemas']['PaymentReceivedEntry'];
+export type PaymentRefundAddressedData = components['schemas']['PaymentRefundAddressedData'];
+export type PaymentRefundAddressedEntry = components['schemas']['PaymentRefundAddressedEntry'];
+export type PaymentRefundCanceledData = components['schemas']['PaymentRefundCanceledData'];
+export type PaymentRefundCanceledEntry = components['schemas']['PaymentRefundCanceledEntry'];
+export type PaymentRefundReopenedData = components['schemas']['PaymentRefundReopenedData'];
+export type PaymentRefundReopenedEntry = components['schemas']['PaymentRefundReopenedEntry'];
+export type PaymentRefundRequestedData = components['schemas']['PaymentRefundRequestedData'];
+export type PaymentRefundRequestedEntry = components['schemas']['PaymentRefundRequestedEntry'];
+export type PaymentRefundSentData = components['schemas']['PaymentRefundSentData'];
+export type PaymentRefundSentEntry = components['schemas']['PaymentRefundSentEntry'];
 export type PaymentRefundedData = components['schemas']['PaymentRefundedData'];
 export type PaymentRefundedEntry = components['schemas']['PaymentRefundedEntry'];
 export type PaymentReinstatedData = components['schemas']['PaymentReinstatedData'];
@@ -3827,12 +4183,15 @@ export type Refund = components['schemas']['Refund'];
 export type RefundPage = components['schemas']['RefundPage'];
 export type RefundPart = components['schemas']['RefundPart'];
 export type RefundPayment = components['schemas']['RefundPayment'];
+export type RefundRequest = components['schemas']['RefundRequest'];
+export type RefundSettlement = components['schemas']['RefundSettlement'];
 export type RefundStatus = components['schemas']['RefundStatus'];
 export type RegisterPayment = components['schemas']['RegisterPayment'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
 export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
+export type RequestRefund = components['schemas']['RequestRefund'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
@@ -4374,6 +4733,62 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                /** @description The refund id: `rfd_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    requestRefund: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The refund id: `rfd_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestRefund"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundRequest"];
+                };
+            };
+        };
+    };
+    cancelRefund: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
             path: {
                 /** @description The refund id: `rfd_` and a ULID. */
                 id: string;

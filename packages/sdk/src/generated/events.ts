@@ -165,7 +165,7 @@ export interface components {
             unapplied_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: components["schemas"]["Amount"] | undefined;
-            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. Absent if nothing is due. */
+            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
             due_back_amount?: components["schemas"]["Amount"] | undefined;
             /**
              * @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show.
@@ -855,7 +855,76 @@ export interface components {
                 resource: components["schemas"]["Payment"];
             };
         };
-        /** @description The merchant recorded that it paid a payment back, in full or in part. */
+        /** @description A requested refund got the address of the payer. Its chain is followed from now on. */
+        PaymentRefundAddressed: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_addressed";
+            data: {
+                change: {
+                    refundId: string;
+                    destination: string;
+                    senders: string[];
+                    afterHeight: number;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+            };
+        };
+        /** @description A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
+        PaymentRefundCanceled: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_canceled";
+            data: {
+                change: {
+                    refundId: string;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+            };
+        };
+        /** @description The transfer of a refund left the chain before it was final. The refund is pending again. */
+        PaymentRefundReopened: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_reopened";
+            data: {
+                change: {
+                    refundId: string;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+            };
+        };
+        /** @description The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
+        PaymentRefundRequested: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_requested";
+            data: {
+                change: {
+                    refundId: string;
+                    amountMinor: components["schemas"]["Minor"];
+                    reason?: string | undefined;
+                    network: string;
+                    asset: string;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+            };
+        };
+        /** @description A block contains the transfer of a requested refund. */
+        PaymentRefundSent: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_sent";
+            data: {
+                change: {
+                    refundId: string;
+                    transferId: string;
+                    txHash: string;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+            };
+        };
+        /** @description The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
         PaymentRefunded: components["schemas"]["Envelope"] & {
             /** @constant */
             type: "payment.refunded";
@@ -869,6 +938,8 @@ export interface components {
                     txHash?: string | undefined;
                     network?: string | undefined;
                     destination?: string | undefined;
+                    asset?: string | undefined;
+                    requestedAt?: components["schemas"]["Timestamp"] | undefined;
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
@@ -941,6 +1012,11 @@ export type PaymentConfirmed = components['schemas']['PaymentConfirmed'];
 export type PaymentFailed = components['schemas']['PaymentFailed'];
 export type PaymentOrphaned = components['schemas']['PaymentOrphaned'];
 export type PaymentReceived = components['schemas']['PaymentReceived'];
+export type PaymentRefundAddressed = components['schemas']['PaymentRefundAddressed'];
+export type PaymentRefundCanceled = components['schemas']['PaymentRefundCanceled'];
+export type PaymentRefundReopened = components['schemas']['PaymentRefundReopened'];
+export type PaymentRefundRequested = components['schemas']['PaymentRefundRequested'];
+export type PaymentRefundSent = components['schemas']['PaymentRefundSent'];
 export type PaymentRefunded = components['schemas']['PaymentRefunded'];
 export type PaymentReinstated = components['schemas']['PaymentReinstated'];
 type $defs = Record<string, never>;
@@ -1020,8 +1096,18 @@ export const PaymentFailed = typed<PaymentFailed>()(attributes.extend(z.object({
 export const PaymentOrphaned = typed<PaymentOrphaned>()(attributes.extend(z.object({ "type": z.literal("payment.orphaned"), "data": z.object({ "change": z.object({ "orphanReason": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
 /** A rail saw a payment. */
 export const PaymentReceived = typed<PaymentReceived>()(attributes.extend(z.object({ "type": z.literal("payment.received"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string(), "address": z.string().optional(), "rail": z.string(), "providerId": z.string(), "currency": z.string(), "decimals": z.int(), "asset": z.string().optional(), "assetLabel": z.string().optional(), "credited": z.boolean().optional(), "amountMinor": Minor, "feeMinor": Minor, "feeSchedule": z.string(), "confirmed": z.boolean(), "txHash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "metadata": Metadata.optional(), "seenAt": Timestamp, "at": Timestamp }), "resource": Payment }) }).shape));
-/** The merchant recorded that it paid a payment back, in full or in part. */
-export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+/** A requested refund got the address of the payer. Its chain is followed from now on. */
+export const PaymentRefundAddressed = typed<PaymentRefundAddressed>()(attributes.extend(z.object({ "type": z.literal("payment.refund_addressed"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "destination": z.string(), "senders": z.array(z.string()), "afterHeight": z.int(), "at": Timestamp }), "resource": Payment }) }).shape));
+/** A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
+export const PaymentRefundCanceled = typed<PaymentRefundCanceled>()(attributes.extend(z.object({ "type": z.literal("payment.refund_canceled"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment }) }).shape));
+/** The transfer of a refund left the chain before it was final. The refund is pending again. */
+export const PaymentRefundReopened = typed<PaymentRefundReopened>()(attributes.extend(z.object({ "type": z.literal("payment.refund_reopened"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment }) }).shape));
+/** The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
+export const PaymentRefundRequested = typed<PaymentRefundRequested>()(attributes.extend(z.object({ "type": z.literal("payment.refund_requested"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "reason": z.string().optional(), "network": z.string(), "asset": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
+/** A block contains the transfer of a requested refund. */
+export const PaymentRefundSent = typed<PaymentRefundSent>()(attributes.extend(z.object({ "type": z.literal("payment.refund_sent"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "transferId": z.string(), "txHash": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
+/** The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
+export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "asset": z.string().optional(), "requestedAt": Timestamp.optional(), "at": Timestamp }), "resource": Payment }) }).shape));
 /** The rail of a failed payment saw its money again. The payment is received once more. */
 export const PaymentReinstated = typed<PaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("payment.reinstated"), "data": z.object({ "change": z.object({ "sighting": z.int(), "seenAt": Timestamp, "confirmed": z.boolean(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
 
@@ -1049,7 +1135,7 @@ export const OrderMessage = messageSchema<OrderMessage>(attributes, {
 });
 
 /** A message of the topic `payments.v1`. */
-export type PaymentMessage = PaymentApplied | PaymentAssigned | PaymentBlockChanged | PaymentConfirmed | PaymentFailed | PaymentOrphaned | PaymentReceived | PaymentRefunded | PaymentReinstated;
+export type PaymentMessage = PaymentApplied | PaymentAssigned | PaymentBlockChanged | PaymentConfirmed | PaymentFailed | PaymentOrphaned | PaymentReceived | PaymentRefundAddressed | PaymentRefundCanceled | PaymentRefundReopened | PaymentRefundRequested | PaymentRefundSent | PaymentRefunded | PaymentReinstated;
 /** Accepts messages of types that this version does not know. The TypeScript type does not show them. */
 export const PaymentMessage = messageSchema<PaymentMessage>(attributes, {
   'payment.applied': PaymentApplied,
@@ -1059,6 +1145,11 @@ export const PaymentMessage = messageSchema<PaymentMessage>(attributes, {
   'payment.failed': PaymentFailed,
   'payment.orphaned': PaymentOrphaned,
   'payment.received': PaymentReceived,
+  'payment.refund_addressed': PaymentRefundAddressed,
+  'payment.refund_canceled': PaymentRefundCanceled,
+  'payment.refund_reopened': PaymentRefundReopened,
+  'payment.refund_requested': PaymentRefundRequested,
+  'payment.refund_sent': PaymentRefundSent,
   'payment.refunded': PaymentRefunded,
   'payment.reinstated': PaymentReinstated,
 });

@@ -169,6 +169,24 @@ export interface Methods {
   getRefund(id: string, options?: RequestOptions): Promise<Schemas['Refund']>;
 
   /**
+   * Get what to send for a refund.
+   *
+   * Returns the transfer with which your wallet pays a `pending` refund: a URI (EIP-681), and the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses, and the refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.
+   *
+   * Needs the scope `payments:self:refund`.
+   */
+  requestRefund(id: string, body: Schemas['RequestRefund'], options?: RequestOptions): Promise<Schemas['RefundRequest']>;
+
+  /**
+   * Cancel a pending refund.
+   *
+   * Cancels a `pending` refund, so that its amount can be refunded in another way. Cancel it only if your wallet did not send it: a transfer that arrives later settles nothing. A repeat changes nothing. Returns 409 `payment_conflict` once the refund is `sent` or `settled`, and for a `recorded` one.
+   *
+   * Needs the scope `payments:self:refund`.
+   */
+  cancelRefund(id: string, options?: RequestOptions): Promise<Schemas['Refund']>;
+
+  /**
    * Create a webhook.
    *
    * Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.
@@ -355,6 +373,8 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   refundPayment: { method: 'POST', path: '/v1/payments/{id}/refund', takes: ['body'], keyed: true },
   listRefunds: { method: 'GET', path: '/v1/refunds', takes: ['query'], list: true },
   getRefund: { method: 'GET', path: '/v1/refunds/{id}', takes: [] },
+  requestRefund: { method: 'POST', path: '/v1/refunds/{id}/request', takes: ['body'], keyed: true },
+  cancelRefund: { method: 'POST', path: '/v1/refunds/{id}/cancel', takes: [], keyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks', takes: ['body'], keyed: true },
   listWebhooks: { method: 'GET', path: '/v1/webhooks', takes: ['query'], list: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', takes: [], keyed: true },

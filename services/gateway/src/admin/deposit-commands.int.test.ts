@@ -22,6 +22,7 @@ const VIEW: DepositSettingsView = {
     },
   ],
   underpayment_tolerance_percent: 0,
+  refund_addresses: [{ network: 'ethereum', address: '0xREFUND' }],
 };
 
 let gateway: TestGateway;
@@ -85,6 +86,18 @@ test('removes an account, and sets and removes confirmations', async () => {
   const { calls: restored } = await run(`confirmations remove MERCHANT --asset ${asset}`);
   expect(restored).toEqual([{ change: 'remove_confirmations', asset }]);
   for (const noun of ['accounts', 'confirmations']) expect((await run(`${noun} show MERCHANT`)).calls).toEqual([]);
+});
+
+test('adds, removes and shows refund addresses', async () => {
+  for (const change of ['add', 'remove'] as const) {
+    const command = `refund-addresses ${change} MERCHANT --network ethereum --address 0xREFUND`;
+    const { calls, output } = await run(command);
+    expect(calls).toEqual([{ change: `${change}_refund_address`, network: 'ethereum', address: '0xREFUND' }]);
+    expect(output).toMatch(/ethereum +0xREFUND/);
+  }
+  expect((await run('refund-addresses show MERCHANT')).calls).toEqual([]);
+  const none = async () => ({ ...VIEW, refund_addresses: [] });
+  expect((await run('refund-addresses show MERCHANT', { answer: none })).output).toMatch(/no refund address/);
 });
 
 test('a private key does not leave the process, and no message repeats it', async () => {

@@ -35,6 +35,14 @@ const toleranceLine = ({ underpayment_tolerance_percent: percent }: DepositSetti
     ? 'Orders need their whole total, unless they have a tolerance of their own.'
     : `New orders are settled when at most ${percent} % of their total are missing, unless they have a tolerance of their own.`;
 
+const refundAddressTable = ({ refund_addresses: addresses }: DepositSettingsView): string =>
+  addresses.length === 0
+    ? 'The merchant has no refund address: it cannot request refunds that are proven on chain.'
+    : table(
+        ['NETWORK', 'ADDRESS'],
+        addresses.map(({ network, address }) => [network, address]),
+      );
+
 /** Adds the commands on how the deposits of a merchant are received. Their output never has a key. */
 export const addDepositSettingsCommands = (program: AdminCommand, withPayments: With<DepositSettingsAdmin>): void => {
   const show = (merchantId: string, print: (settings: DepositSettingsView) => string) =>
@@ -49,6 +57,7 @@ export const addDepositSettingsCommands = (program: AdminCommand, withPayments: 
     );
   const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
   const NETWORK = ['--network <network>', 'the network, such as bitcoin'] as const;
+  const REFUND_ADDRESS = ['--address <address>', 'the address, as the network writes it'] as const;
   const ASSET = ['--asset <asset>', 'the id of the asset (CAIP-19), as in the instructions of an order'] as const;
 
   const accounts = program
@@ -132,6 +141,36 @@ export const addDepositSettingsCommands = (program: AdminCommand, withPayments: 
     .examples('tolerance set mer_01J8… --percent 0.5')
     .runs((merchant: string, { percent }: { percent: string }) =>
       change(merchant, { change: 'set_tolerance', percent: percentIn(percent) }, toleranceLine),
+    );
+
+  const refundAddresses = program
+    .command('refund-addresses')
+    .description('addresses from which the wallets of merchants send refunds');
+  refundAddresses
+    .command('show')
+    .description('print the refund addresses of a merchant')
+    .argument(...MERCHANT)
+    .examples('refund-addresses show mer_01J8…')
+    .runs((merchant: string) => show(merchant, refundAddressTable));
+  refundAddresses
+    .command('add')
+    .description('a transfer from this address proves a refund that was requested with "settle": "on_chain"')
+    .argument(...MERCHANT)
+    .requiredOption(...NETWORK)
+    .requiredOption(...REFUND_ADDRESS)
+    .examples('refund-addresses add mer_01J8… --network ethereum --address 0xfB69…')
+    .runs((merchant: string, { network, address }: { network: string; address: string }) =>
+      change(merchant, { change: 'add_refund_address', network, address }, refundAddressTable),
+    );
+  refundAddresses
+    .command('remove')
+    .description('a transfer from this address proves no later refund')
+    .argument(...MERCHANT)
+    .requiredOption(...NETWORK)
+    .requiredOption(...REFUND_ADDRESS)
+    .examples('refund-addresses remove mer_01J8… --network ethereum --address 0xfB69…')
+    .runs((merchant: string, { network, address }: { network: string; address: string }) =>
+      change(merchant, { change: 'remove_refund_address', network, address }, refundAddressTable),
     );
 };
 

@@ -91,6 +91,16 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     'POST /payments/pay_1/refunds',
     { ...RESPONSE, body: BODY },
   ],
+  'payments.refundRequest': [
+    ({ payments }) => payments.refundRequest('rfd_1', BODY, context),
+    'POST /refunds/rfd_1/request',
+    { ...RESPONSE, body: BODY },
+  ],
+  'payments.cancelRefund': [
+    ({ payments }) => payments.cancelRefund('rfd_1', 'mer_1', context),
+    'POST /refunds/rfd_1/cancel',
+    { ...RESPONSE, body: { merchant_id: 'mer_1' } },
+  ],
   'payments.availability': [
     ({ payments }) => payments.availability(context),
     'GET /availability',
@@ -182,6 +192,14 @@ test.each(['confirm', 'fail', 'refund'])('a payment that %s does not find is the
   await expect(send(failing('not_found'))).rejects.toMatchObject({
     message:
       'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+  });
+  await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
+});
+
+test.each(['refundRequest', 'cancelRefund'])('a refund that %s does not find is the 404 of the API', async (name) => {
+  const [send] = CALLS[`payments.${name}`]!;
+  await expect(send(failing('not_found'))).rejects.toMatchObject({
+    message: expect.stringMatching(/^no refund has this id/),
   });
   await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
 });

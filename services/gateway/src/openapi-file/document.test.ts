@@ -75,6 +75,8 @@ test('the document contains every endpoint', () => {
     'POST /v1/orders/{id}/capture',
     'POST /v1/payments/{id}/refund',
     'POST /v1/providers/{provider}/payments',
+    'POST /v1/refunds/{id}/cancel',
+    'POST /v1/refunds/{id}/request',
     'POST /v1/webhooks',
     'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/webhooks/{id}/replay',
@@ -238,6 +240,7 @@ test('each enum that may grow says so, and lists its values as an open list', ()
   const isOpen = ([, schema]: (typeof enums)[number]) => 'x-extensible-enum' in schema;
   expect(enums.filter((each) => !isOpen(each)).map(([name]) => name)).toEqual([
     'RefundPart',
+    'RefundSettlement',
     'SimulatedOutcome',
     'SortOrder',
   ]);

@@ -45,6 +45,7 @@ import {
   Rates,
   RecordedProviderPayment,
   Refund,
+  RefundRequest,
   Replay,
   samplePayloadOf,
   TestDelivery,
@@ -57,7 +58,7 @@ import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody 
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.ts';
-import { RefundPage } from '../api/refunds/refund-routes.ts';
+import { RefundPage, RequestRefundBody } from '../api/refunds/refund-routes.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
 import { ENUMS } from './enums.ts';
 
@@ -108,6 +109,8 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   RecordedProviderPayment,
   RefundPayment: RefundPaymentBody,
   Refund,
+  RefundRequest,
+  RequestRefund: RequestRefundBody,
   RefundPage,
   Merchant,
   IndividualProfile,

@@ -123,6 +123,12 @@ const COMMANDS: {
         },
   'payment.applied': null,
   'payment.orphaned': null,
+  // A settled refund arrives as `payment.refunded`.
+  'payment.refund_requested': null,
+  'payment.refund_addressed': null,
+  'payment.refund_sent': null,
+  'payment.refund_reopened': null,
+  'payment.refund_canceled': null,
 };
 
 /** The message types of `payments.v1` that orders handles. */

@@ -188,3 +188,30 @@ test('sets the tolerance for underpayment of a merchant, and records nothing for
     },
   ]);
 });
+
+const refundAddress = (type: 'AddRefundAddress' | 'RemoveRefundAddress', merchantId = 'A'): SettingsCommand => ({
+  type,
+  merchantId,
+  network: NETWORK,
+  address: '0xA1',
+});
+
+test('a merchant adds and removes a refund address, and a repeat changes nothing', () => {
+  const [add, remove] = [refundAddress('AddRefundAddress'), refundAddress('RemoveRefundAddress')];
+  given().when(add).then('RefundAddressAdded');
+  given(add).when(add).then();
+  given(add).when(remove).then('RefundAddressRemoved');
+  given().when(remove).then();
+  expect(settingsOf(given(add).settings, 'A').refundAddresses).toEqual(new Map([[NETWORK, ['0xA1']]]));
+  expect(settingsOf(given(add, remove).settings, 'A').refundAddresses.get(NETWORK)).toEqual([]);
+});
+
+test('a refund address of another merchant is refused, until that merchant removes it', () => {
+  const taken = refundAddress('AddRefundAddress', 'B');
+  given(taken)
+    .when(refundAddress('AddRefundAddress'))
+    .thenRefused(/another merchant sends refunds/);
+  given(taken, refundAddress('RemoveRefundAddress', 'B'))
+    .when(refundAddress('AddRefundAddress'))
+    .then('RefundAddressAdded');
+});

@@ -23,7 +23,13 @@ export type SettingsCommand =
       readonly confirmations: number;
     }
   | { readonly type: 'RemoveConfirmations'; readonly merchantId: string; readonly asset: string }
-  | { readonly type: 'SetTolerance'; readonly merchantId: string; readonly toleranceBps: number };
+  | { readonly type: 'SetTolerance'; readonly merchantId: string; readonly toleranceBps: number }
+  | {
+      readonly type: 'AddRefundAddress' | 'RemoveRefundAddress';
+      readonly merchantId: string;
+      readonly network: string;
+      readonly address: string;
+    };
 
 type Proposed = ProposedEvent<DepositSettingsEvent>;
 type CommandOf<T> = Extract<SettingsCommand, { type: T }>;
@@ -55,6 +61,15 @@ export const decideSettings = (
       const { merchantId, toleranceBps } = command;
       if (settingsOf(settings, merchantId).toleranceBps === toleranceBps) return [];
       return [{ event: { type: 'UnderpaymentToleranceSet', data: { merchantId, toleranceBps, at } } }];
+    }
+    case 'AddRefundAddress':
+    case 'RemoveRefundAddress': {
+      const { type, ...declared } = command;
+      if (isDeclared(settings, declared) === (type === 'AddRefundAddress')) return [];
+      if (type === 'RemoveRefundAddress')
+        return [{ event: { type: 'RefundAddressRemoved', data: { ...declared, at } } }];
+      requireUndeclared(settings, declared);
+      return [{ event: { type: 'RefundAddressAdded', data: { ...declared, at } } }];
     }
   }
 };
@@ -106,3 +121,30 @@ const setConfirmations = (
 };
 
 const invalidKey = (message: string): AppError => invalidRequest([{ path: 'key', message }]);
+
+interface Declared {
+  readonly merchantId: string;
+  readonly network: string;
+  readonly address: string;
+}
+
+const isDeclared = (settings: DepositSettings, { merchantId, network, address }: Declared): boolean =>
+  (settingsOf(settings, merchantId).refundAddresses.get(network) ?? []).includes(address);
+
+const MAX_REFUND_ADDRESSES = 20;
+
+/** A transfer from an address proves a refund of one merchant. */
+const requireUndeclared = (settings: DepositSettings, { merchantId, network, address }: Declared): void => {
+  const owner = [...settings.merchants.keys()].find((other) =>
+    isDeclared(settings, { merchantId: other, network, address }),
+  );
+  if (owner !== undefined)
+    throw invalidRequest([
+      { path: 'address', message: 'another merchant sends refunds from this address: use another one of the wallet' },
+    ]);
+  const { length } = settingsOf(settings, merchantId).refundAddresses.get(network) ?? [];
+  if (length >= MAX_REFUND_ADDRESSES)
+    throw invalidRequest([
+      { path: 'address', message: `the merchant has ${length} refund addresses on ${network}: remove one first` },
+    ]);
+};

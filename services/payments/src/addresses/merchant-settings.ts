@@ -1,4 +1,4 @@
-import { type Asset, type AssetTable, type ConfirmationTier, settingsOf } from '@cpg/assets';
+import { type Asset, type AssetTable, type ConfirmationTier, type Network, settingsOf } from '@cpg/assets';
 import {
   ACCOUNT_STREAM_PREFIX,
   Amount,
@@ -15,6 +15,7 @@ import { ensureScale } from '@cpg/operations';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountBook, MerchantAccounts } from './account-book.ts';
+import { recipientOn } from './recipient.ts';
 import type { SettingsCommand } from './decide-settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './deposit-network.ts';
 import { refusePublishedKey } from './published-keys.ts';
@@ -69,6 +70,12 @@ export const depositSettings = ({
         return { type: 'RemoveConfirmations', merchantId, asset: assetNamed(table, call.asset).id };
       case 'set_tolerance':
         return { type: 'SetTolerance', merchantId, toleranceBps: toleranceBpsOf(call.percent) };
+      case 'add_refund_address':
+      case 'remove_refund_address': {
+        const type = call.change === 'add_refund_address' ? 'AddRefundAddress' : 'RemoveRefundAddress';
+        const network = networkNamed(table, call.network);
+        return { type, merchantId, network: network.name, address: ownAddress(network, call.address) };
+      }
     }
   };
   return {
@@ -110,6 +117,9 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
       return [...rows('platform', applying), ...rows('merchant', ofMerchant)];
     }),
     underpayment_tolerance_percent: own.toleranceBps / 100,
+    refund_addresses: [...own.refundAddresses].flatMap(([network, addresses]) =>
+      addresses.map((address) => ({ network, address })),
+    ),
   };
 };
 
@@ -128,6 +138,15 @@ const ownAccount = (
     if (!(error instanceof RangeError)) throw error;
     // Without a cause: a decoder may quote its input.
     throw invalid('key', error.message);
+  }
+};
+
+const ownAddress = (network: Network, text: string): string => {
+  try {
+    return recipientOn(network, text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalid('address', error.message);
   }
 };
 

@@ -15,6 +15,8 @@ export interface Transfer {
   readonly txHash: string;
   /** Spelled as in deposit instructions. */
   readonly address: string;
+  /** The address that sent it, spelled likewise. Absent where the chain does not show one. */
+  readonly sender?: string;
   /** CAIP-19: one of the configured assets of the network. */
   readonly asset: string;
   /** Units of the asset on its chain. */

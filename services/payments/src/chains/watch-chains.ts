@@ -13,6 +13,7 @@ import { newestAddresses } from '../payables/deposit-addresses.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
 import { payableProjection } from '../payables/payable-projection.ts';
 import { addressesShownBy } from '../payables/payable.ts';
+import { refundReports } from '../refunds/refund-reports.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
 import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
@@ -55,6 +56,7 @@ export interface WatchChainsOptions {
   readonly findPayable: FindPayable;
   readonly register: RegisterPayment;
   readonly fail: PaymentChanges['fail'];
+  readonly changeRefund: PaymentChanges['changeRefund'];
   readonly metrics: MetricsRegistry;
   readonly now: () => Date;
   /** The time by which addresses retire: 1970 while the clock is not trusted. */
@@ -127,7 +129,7 @@ const watchedChain = (
   watched: WatchedAddresses,
   options: WatchChainsOptions & ChainMetrics,
 ): WatchedChain => {
-  const { client, pool, config, readingCounts, reportRefused, register, fail, now, log } = options;
+  const { client, pool, config, readingCounts, reportRefused, register, fail, changeRefund, now, log } = options;
   const { name, chainId, assets } = network;
   const urls = config.CHAIN_URLS[name]!;
   const assetIds = new Set(assets.map(({ id }) => id));
@@ -145,6 +147,7 @@ const watchedChain = (
         store,
         register,
         fail,
+        reportRefund: refundReports({ network: name, assets, db: pool, changeRefund, now, log }),
         quorum,
         isLeader,
         countRefused: () => reportRefused(name),

@@ -14,7 +14,8 @@ import type { CallContext, Logger } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
 import { checkedReturn } from './refund-return.ts';
-import type { PaymentCommand } from '../payment/command.ts';
+import type { PaymentCommand, RefundPayment } from '../payment/command.ts';
+import type { ExistingPayment } from '../payment/state.ts';
 
 /** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
  *  idempotent. */
@@ -33,7 +34,22 @@ export interface PaymentChanges {
    *  payment of another merchant, `refund_amount_required`, `nothing_to_refund`, `refund_too_large`,
    *  `payment_conflict` while the payment is received or once it failed, `invalid_request` naming a field. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
+  readonly changeRefund: RefundChange;
 }
+
+/** The chain shows the transfer of a requested refund, or does not any more. Resolves to the payment. */
+export type RefundChange = (
+  paymentId: string,
+  command: Extract<PaymentCommand, { type: 'ReportRefund' | 'ReopenRefund' }>,
+  context: CallContext,
+  options: Pick<HandleOptions, 'beforeAppend'>,
+) => Promise<ExistingPayment>;
+
+/** Whether a refund depends on what the order decides now. One that is recorded keeps its amount. */
+export const isOfSurplus = (
+  { refundId, amountMinor, what }: Pick<RefundPayment, 'refundId' | 'amountMinor' | 'what'>,
+  { refunds }: ExistingPayment,
+): boolean => amountMinor === undefined && what !== 'all' && !refunds.some((refund) => refund.refundId === refundId);
 
 export const paymentChanges = ({
   commands,
@@ -89,10 +105,14 @@ export const paymentChanges = ({
         ...returned,
         at: now(),
       };
-      // A recorded refund never changes, so its repeat needs no decision of the order.
-      const isRepeat = found.refunds.some((refund) => refund.refundId === refundId);
-      if (amount === undefined && what !== 'all' && !isRepeat) await notifyOrder(found, context);
+      if (isOfSurplus({ refundId, amountMinor, what }, found)) await notifyOrder(found, context);
       return change(paymentId, command, context, { notify: notifyIfPossible });
+    },
+    changeRefund: async (paymentId, command, context, options) => {
+      const changed = await commands.run(paymentId, command, context, options);
+      if (command.type === 'ReportRefund' && command.isFinal)
+        await afterRecording(() => notifyIfPossible(changed, context));
+      return changed;
     },
   };
 };

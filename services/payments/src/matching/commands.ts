@@ -16,6 +16,10 @@ const FACTS = {
   PaymentReinstated: 'payment reinstated',
   PaymentRefunded: 'payment refunded',
   PaymentAssigned: 'payment assigned',
+  PaymentRefundRequested: 'refund requested',
+  PaymentRefundSent: 'refund sent',
+  PaymentRefundReopened: 'refund pending again: its transfer left the chain',
+  PaymentRefundCanceled: 'refund canceled',
 } as const;
 
 export const withPaymentLog = (handler: PaymentHandler, log: Logger): PaymentHandler =>

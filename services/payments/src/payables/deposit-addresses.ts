@@ -39,6 +39,8 @@ export const knownAddresses = async (
              where address = any($1) and ${isWatched('$3::timestamptz')}
              union all select address, null, null from payments.deposit_addresses where address = any($1)
              union all select address, account, index from payments.unshown_addresses where address = any($1)
+             union all select destination, null, null from payments.refunds
+             where destination = any($1) and (ended_at is null or ended_at > $3::timestamptz - interval '90 days')
            ) as found on true`,
     values: [among, from, at],
   });
@@ -46,6 +48,17 @@ export const knownAddresses = async (
   return rows.flatMap(({ address, account, index }) =>
     address === null ? [] : [{ address, unshown: account === null ? null : { account, index: Number(index) } }],
   );
+};
+
+/** Whether the gateway takes deposits at an address, or did. */
+export const isDepositAddress = async (db: Queryable, address: string): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `select from payments.payables where address = $1
+     union all select from payments.deposit_addresses where address = $1
+     union all select from payments.unshown_addresses where address = $1 limit 1`,
+    [address],
+  );
+  return rowCount !== 0;
 };
 
 /** How many addresses are known, as PostgreSQL estimates it. */

@@ -66,6 +66,36 @@ export type RefundPayment = Return & {
   readonly at: Date;
 };
 
+/** The merchant will refund from its own wallet. */
+export type RequestRefund = Omit<RefundPayment, 'type'> & {
+  readonly type: 'RequestRefund';
+  readonly network: string;
+  /** CAIP-19 of the coin or token to send. */
+  readonly asset: string;
+};
+
+/** Gives a pending refund the address of the payer. */
+export type AddressRefund = {
+  readonly type: 'AddressRefund';
+  readonly refundId: string;
+  readonly destination: string;
+  /** The declared refund addresses of the merchant on the network. */
+  readonly senders: readonly string[];
+  /** The height of the chain: transfers up to this block are not the refund. */
+  readonly afterHeight: number;
+  readonly at: Date;
+};
+
+/** The chain shows the transfer of a refund: in a block, and with `isFinal` deep enough. */
+export type ReportRefund = {
+  readonly type: 'ReportRefund';
+  readonly refundId: string;
+  readonly transferId: string;
+  readonly txHash: string;
+  readonly isFinal: boolean;
+  readonly at: Date;
+};
+
 /** An operator gives unclaimed money to an order of the merchant, or to the merchant alone. */
 export type AssignPayment = {
   readonly type: 'AssignPayment';
@@ -100,5 +130,11 @@ export type PaymentCommand =
    *  after. */
   | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
   | RefundPayment
+  | RequestRefund
+  | AddressRefund
+  | ReportRefund
+  /** No block contains the transfer of a refund any more. */
+  | { readonly type: 'ReopenRefund'; readonly refundId: string; readonly transferId: string; readonly at: Date }
+  | { readonly type: 'CancelRefund'; readonly refundId: string; readonly at: Date }
   | AssignPayment
   | ReturnPayment;

@@ -1,7 +1,9 @@
-import { dueBackMinor, paymentBreakdown, paymentView } from '@cpg/contracts';
+import { paymentBreakdown, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
 import {
+  addressRefund,
+  cancelRefund,
   confirmPayment,
   failPayment,
   paymentApplied,
@@ -14,13 +16,24 @@ import {
   receivePayment,
   recordOutcome,
   REFUND_ID,
+  reopenRefund,
+  reportRefund,
+  requestRefund,
   SECOND_REFUND_ID,
 } from '../testing/jest-payment-events.ts';
 import type { Outcome, PaymentCommand } from './command.ts';
 import { paymentDecider } from './payment.ts';
-import { type ExistingPayment, exists, type Payment } from './state.ts';
+import {
+  type ExistingPayment,
+  exists,
+  type Payment,
+  type PaymentRefund,
+  reservedMinor,
+  unreservedDueMinor,
+} from './state.ts';
 
 const THIRD_REFUND_ID = 'rfd_01J0000000000000000000000F';
+const FOURTH_REFUND_ID = 'rfd_01J0000000000000000000000G';
 
 const anyAt = fc.integer({ min: 0, max: 1_000 }).map((seconds) => new Date(RECEIVED_AT.getTime() + seconds * 1_000));
 const anyAmount = fc.bigInt({ min: -1n, max: 12_000n });
@@ -56,6 +69,11 @@ const anyCommand: fc.Arbitrary<PaymentCommand> = fc.oneof(
     what: fc.constantFrom(undefined, 'surplus', 'all'),
     at: anyAt,
   }),
+  ...[SECOND_REFUND_ID, THIRD_REFUND_ID].flatMap((refundId) => [
+    fc.option(anyAmount, { nil: undefined }).map((amountMinor) => requestRefund(amountMinor, refundId)),
+    fc.constantFrom(addressRefund(refundId), reopenRefund(refundId), cancelRefund(refundId)),
+    fc.boolean().map((isFinal) => reportRefund(isFinal, { refundId })),
+  ]),
 );
 
 const stateAfter = (commands: readonly PaymentCommand[], start: Payment = paymentDecider.initial): Payment =>
@@ -67,13 +85,16 @@ const stateAfter = (commands: readonly PaymentCommand[], start: Payment = paymen
     }
   }, start);
 
-test('fee and net add up to the paid amount, and refunds never exceed it', () => {
+test('fee and net add up to the paid amount, and refunds and what they reserve never exceed it', () => {
   fc.assert(
     fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
       const payment = stateAfter([receivePayment(), ...commands]);
       if (!exists(payment)) throw new Error('the payment does not exist');
       const shown = paymentView(payment);
-      expect(payment.refundedMinor).toBeLessThanOrEqual(payment.amountMinor);
+      expect(payment.refundedMinor + reservedMinor(payment)).toBeLessThanOrEqual(payment.amountMinor);
+      const isPaidBack = ({ status }: PaymentRefund) => status === 'recorded' || status === 'settled';
+      const paidBack = payment.refunds.filter(isPaidBack).map(({ amountMinor }) => amountMinor);
+      expect(paidBack.reduce((sum, amount) => sum + amount, 0n)).toBe(payment.refundedMinor);
       expect(payment.refundedMinor === payment.amountMinor).toBe(payment.status === 'refunded');
       const parts = Object.values(paymentBreakdown(payment)) as bigint[];
       expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(payment.amountMinor);
@@ -87,11 +108,11 @@ test('a refund of the surplus takes nothing of what is applied, and leaves nothi
   fc.assert(
     fc.property(fc.array(anyCommand, { maxLength: 20 }), fc.constantFrom(undefined, 'surplus'), (commands, what) => {
       const before = stateAfter([receivePayment(), ...commands]) as ExistingPayment;
-      const command = { type: 'RefundPayment', refundId: THIRD_REFUND_ID, what, at: RECEIVED_AT } as const;
+      const command = { type: 'RefundPayment', refundId: FOURTH_REFUND_ID, what, at: RECEIVED_AT } as const;
       const after = stateAfter([command], before) as ExistingPayment;
       expect(paymentBreakdown(after).applied).toBe(paymentBreakdown(before).applied);
-      expect(after.refundedMinor - before.refundedMinor).toBe(dueBackMinor(before));
-      expect(dueBackMinor(after)).toBe(0n);
+      expect(after.refundedMinor - before.refundedMinor).toBe(unreservedDueMinor(before));
+      expect(unreservedDueMinor(after)).toBe(0n);
     }),
   );
 });

@@ -1,6 +1,14 @@
 import { AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
 import { type Decider, fold } from '@cpg/event-sourcing/decider';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
+import {
+  addressRefund,
+  cancelPendingRefunds,
+  cancelRefund,
+  reopenRefund,
+  reportRefund,
+  requestRefund,
+} from './refund-request.ts';
 import { refund } from './refund.ts';
 import { evolve, type ExistingPayment, exists, type Payment } from './state.ts';
 import { assign, orphanWithoutOrder, returnToSender } from './unclaimed.ts';
@@ -22,6 +30,16 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
       return fail(command, payment);
     case 'RefundPayment':
       return refund(command, payment);
+    case 'RequestRefund':
+      return requestRefund(command, payment);
+    case 'AddressRefund':
+      return addressRefund(command, payment);
+    case 'ReportRefund':
+      return reportRefund(command, payment);
+    case 'ReopenRefund':
+      return reopenRefund(command, payment);
+    case 'CancelRefund':
+      return cancelRefund(command, payment);
     case 'AssignPayment':
       return assign(command, payment);
     case 'ReturnPayment':
@@ -202,6 +220,7 @@ const fail = (
 ): PaymentEvent[] => {
   const failed = (reason: string): PaymentEvent[] => [
     { type: 'PaymentFailed', data: { failureReason: failureReason ?? reason, ...seen(payment), at: at.toISOString() } },
+    ...cancelPendingRefunds(payment, at),
   ];
   switch (payment.status) {
     case 'failed':

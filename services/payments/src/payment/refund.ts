@@ -1,36 +1,12 @@
-import { AppError, dueBackMinor, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
+import { AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
 import type { RefundPayment } from './command.ts';
-import { type ExistingPayment, refundableMinor } from './state.ts';
+import { type ExistingPayment, refundableMinor, reservedMinor, unreservedDueMinor } from './state.ts';
 
 /** Records a refund of a part of a payment, or of the rest. Ignores a repeated refund id. */
 export const refund = (command: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
   const { refundId, reason, txHash, network, destination, at } = command;
   if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
-  if (payment.status === 'received') {
-    throw new AppError(
-      'payment_conflict',
-      'the payment is still pending: it can be refunded once it is applied or an orphan',
-    );
-  }
-  if (payment.status === 'failed') {
-    throw new AppError('payment_conflict', 'the payment failed: there is nothing to refund');
-  }
-  const left = refundableMinor(payment);
-  if (left === 0n) {
-    throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
-  }
-  const amount = refundedMinor(command, payment);
-  if (amount <= 0n) throw refusedAmount('must be positive');
-  if (amount < left && payment.refunds.length >= MAX_REFUNDS)
-    throw new AppError(
-      'payment_conflict',
-      `the payment already has ${MAX_REFUNDS} partial refunds: send "what": "all" to refund the rest`,
-    );
-  if (amount > left)
-    throw new AppError(
-      'refund_too_large',
-      `only ${fromMinor(left, payment.decimals)} ${payment.currency} of the payment can still be refunded`,
-    );
+  const amount = amountToRefund(command, payment);
   return [
     {
       type: 'PaymentRefunded',
@@ -48,12 +24,48 @@ export const refund = (command: RefundPayment, payment: ExistingPayment): Paymen
   ];
 };
 
-/** The amount of the refund. An order that needs the payment loses none of it unless the command says so. */
-const refundedMinor = ({ amountMinor, what }: RefundPayment, payment: ExistingPayment): bigint => {
-  if (amountMinor !== undefined) return amountMinor;
+/** The amount of a new refund. An order that needs the payment loses none of it unless the command says so. Throws an
+ *  AppError if the payment cannot be refunded by that much. */
+export const amountToRefund = (command: RefundAmount, payment: ExistingPayment): bigint => {
+  if (payment.status === 'received') {
+    throw new AppError(
+      'payment_conflict',
+      'the payment is still pending: it can be refunded once it is applied or an orphan',
+    );
+  }
+  if (payment.status === 'failed') {
+    throw new AppError('payment_conflict', 'the payment failed: there is nothing to refund');
+  }
+  const left = refundableMinor(payment);
+  if (left === 0n && reservedMinor(payment) > 0n)
+    throw new AppError(
+      'nothing_to_refund',
+      'requested refunds reserve the rest of the payment: cancel a pending one to refund its amount in another way',
+    );
+  if (left === 0n) {
+    throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
+  }
+  const amount = command.amountMinor ?? partMinor(command.what, payment);
+  if (amount <= 0n) throw refusedAmount('must be positive');
+  if (amount < left && payment.refunds.length >= MAX_REFUNDS)
+    throw new AppError(
+      'payment_conflict',
+      `the payment already has ${MAX_REFUNDS} partial refunds: send "what": "all" to refund the rest`,
+    );
+  if (amount > left)
+    throw new AppError(
+      'refund_too_large',
+      `only ${fromMinor(left, payment.decimals)} ${payment.currency} of the payment can still be refunded`,
+    );
+  return amount;
+};
+
+type RefundAmount = Pick<RefundPayment, 'amountMinor' | 'what'>;
+
+const partMinor = (what: RefundAmount['what'], payment: ExistingPayment): bigint => {
   const left = refundableMinor(payment);
   if (what === 'all') return left;
-  const dueMinor = dueBackMinor(payment);
+  const dueMinor = unreservedDueMinor(payment);
   if (dueMinor > 0n) return dueMinor;
   if (what === 'surplus') throw new AppError('nothing_to_refund', 'the payment has no surplus that is due for refund');
   throw new AppError(

@@ -1,12 +1,24 @@
 import {
+  dueBackMinor,
   laterOf,
   paymentAfter,
   type PaymentEvent,
   type PaymentState,
   recordedRefund,
   type RefundState,
+  type RefundStatus,
 } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
+
+/** A refund as folded from its events. The merchant requests one from its own wallet: `sent` is in a block, `settled` is
+ *  final. */
+export interface PaymentRefund extends RefundState {
+  readonly senders?: readonly string[] | undefined;
+  readonly afterHeight?: number | undefined;
+  readonly transferId?: string | undefined;
+  /** When it was settled or canceled. */
+  readonly endedAt?: string | undefined;
+}
 
 /** To whom an operator gave unclaimed money. */
 export interface Assignment {
@@ -19,7 +31,7 @@ export interface Assignment {
 
 export interface ExistingPayment extends PaymentState {
   /** Oldest first. */
-  readonly refunds: readonly RefundState[];
+  readonly refunds: readonly PaymentRefund[];
   readonly assignment?: Assignment | undefined;
   /** The order that its rail named, if the payment was assigned to another one. */
   readonly reportedOrderId?: string | undefined;
@@ -39,8 +51,19 @@ export const isWithoutOrder = ({
 }: Pick<ExistingPayment, 'merchantId' | 'assignment'>): boolean =>
   merchantId === UNCLAIMED_MERCHANT || (assignment !== undefined && assignment.orderId === undefined);
 
+/** The amount of requested refunds that are not settled, in minor units. */
+export const reservedMinor = ({ refunds }: Pick<ExistingPayment, 'refunds'>): bigint =>
+  refunds.reduce((sum, { status, amountMinor }) => (isReserved(status) ? sum + amountMinor : sum), 0n);
+
+const isReserved = (status: RefundStatus): boolean => status === 'pending' || status === 'sent';
+
 /** The amount that can still be refunded, in minor units. */
-export const refundableMinor = (payment: ExistingPayment): bigint => payment.amountMinor - payment.refundedMinor;
+export const refundableMinor = (payment: ExistingPayment): bigint =>
+  payment.amountMinor - payment.refundedMinor - reservedMinor(payment);
+
+/** The amount to give back that no requested refund reserves, in minor units. */
+export const unreservedDueMinor = (payment: ExistingPayment): bigint =>
+  dueBackMinor({ ...payment, refundedMinor: payment.refundedMinor + reservedMinor(payment) });
 
 /** Applies one recorded event. Never throws: a recorded event is a fact. */
 export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
@@ -70,8 +93,31 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentFailed':
     case 'PaymentReinstated':
       return paymentAfter(payment, event);
-    case 'PaymentRefunded':
-      return { ...paymentAfter(payment, event), refunds: [...payment.refunds, recordedRefund(event.data)] };
+    case 'PaymentRefunded': {
+      const { refundId } = event.data;
+      const refunded = paymentAfter(payment, event);
+      if (payment.refunds.some((each) => each.refundId === refundId))
+        return withRefund(refunded, refundId, { status: 'settled', endedAt: at });
+      return { ...refunded, refunds: [...payment.refunds, recordedRefund(event.data)] };
+    }
+    // Orders do not learn of these events, and both show the same `updated_at`.
+    case 'PaymentRefundRequested': {
+      const { refundId, amountMinor, reason, network, asset } = event.data;
+      const money = { amountMinor: BigInt(amountMinor), network, asset };
+      return { ...payment, refunds: [...payment.refunds, { refundId, status: 'pending', ...money, reason, at }] };
+    }
+    case 'PaymentRefundAddressed': {
+      const { refundId, destination, senders, afterHeight } = event.data;
+      return withRefund(payment, refundId, { destination, senders, afterHeight });
+    }
+    case 'PaymentRefundSent': {
+      const { refundId, transferId, txHash } = event.data;
+      return withRefund(payment, refundId, { status: 'sent', transferId, txHash });
+    }
+    case 'PaymentRefundReopened':
+      return withRefund(payment, event.data.refundId, { status: 'pending', transferId: undefined, txHash: undefined });
+    case 'PaymentRefundCanceled':
+      return withRefund(payment, event.data.refundId, { status: 'canceled', endedAt: at });
     case 'PaymentAssigned': {
       const { merchantId, orderId, by, sighting } = event.data;
       return {
@@ -89,3 +135,8 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       return ignoreUnknownEvent(event, payment);
   }
 };
+
+const withRefund = (payment: ExistingPayment, refundId: string, change: Partial<PaymentRefund>): ExistingPayment => ({
+  ...payment,
+  refunds: payment.refunds.map((refund) => (refund.refundId === refundId ? { ...refund, ...change } : refund)),
+});

@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { AppError, OrphanReason } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
-import { CHANGED_AT, ORDER_ID, receivePayment, REFUND_ID, SECOND_REFUND_ID } from '../testing/jest-payment-events.ts';
+import {
+  addressRefund,
+  cancelRefund,
+  CHANGED_AT,
+  ORDER_ID,
+  receivePayment,
+  REFUND_ID,
+  reopenRefund,
+  reportRefund,
+  requestRefund,
+  SECOND_REFUND_ID,
+} from '../testing/jest-payment-events.ts';
 import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';
 import { exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
@@ -17,6 +28,8 @@ const receiveUnmatched = (confirmed: boolean): ReceivePayment => {
 
 const OWNER = { merchantId: 'mer_01J0000000000000000000000P' };
 const THIRD_REFUND_ID = 'rfd_01J0000000000000000000000F';
+
+const REQUESTED_REFUND_ID = 'rfd_01J0000000000000000000000G';
 
 const FIRST_COMMANDS: readonly ReceivePayment[] = [true, false].flatMap((confirmed) => [
   receiveTen(confirmed),
@@ -39,6 +52,12 @@ const LATER_COMMANDS: readonly PaymentCommand[] = [
   { type: 'FailPayment', at: CHANGED_AT },
   { type: 'RefundPayment', refundId: REFUND_ID, amountMinor: 1n, at: CHANGED_AT },
   { type: 'RefundPayment', refundId: SECOND_REFUND_ID, what: 'all', at: CHANGED_AT },
+  requestRefund(undefined, REQUESTED_REFUND_ID),
+  addressRefund(REQUESTED_REFUND_ID),
+  reportRefund(false, { refundId: REQUESTED_REFUND_ID }),
+  reportRefund(true, { refundId: REQUESTED_REFUND_ID }),
+  reopenRefund(REQUESTED_REFUND_ID),
+  cancelRefund(REQUESTED_REFUND_ID),
   { type: 'AssignPayment', ...OWNER, reason: 'r', by: 'ana', at: CHANGED_AT },
   { type: 'AssignPayment', ...OWNER, orderId: ORDER_ID, reason: 'r', by: 'ana', at: CHANGED_AT },
   { type: 'ReturnPayment', refundId: THIRD_REFUND_ID, reason: 'r', by: 'ana', at: CHANGED_AT },

@@ -1,4 +1,4 @@
-import { dueBackMinor, paymentView, type Refund, refundView } from '@cpg/contracts';
+import { dueBackMinor, paymentView, refundView } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -26,11 +26,48 @@ const upsert = (schema: string) => `
     revision = excluded.revision, resource = excluded.resource, tx_hash = excluded.tx_hash, deleted = excluded.deleted
   where not row.deleted and (row.revision < excluded.revision or excluded.deleted)
   returning id)
-  insert into ${schema}.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-  select refund.* from unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::timestamptz[], $19::json[])
-      as refund (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+  insert into ${schema}.refunds as row (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
+  select ${REFUND_COLUMNS.map(([name]) => (name === 'senders' ? LIST_OF_SENDERS : `refund.${name}`)).join(', ')}
+    from unnest(${REFUND_COLUMNS.map(([, type], n) => `$${n + 13}::${type}[]`).join(', ')})
+      as refund (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
     join projected on projected.id = refund.payment_id
-  on conflict (id) do nothing`;
+  on conflict (id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}
+  where (row.resource::text, row.transfer_id) is distinct from (excluded.resource::text, excluded.transfer_id)`;
+
+/** The columns of refunds and their types in the statement. */
+const REFUND_COLUMNS = [
+  ['id', 'text'],
+  ['payment_id', 'text'],
+  ['merchant_id', 'text'],
+  ['order_id', 'text'],
+  ['currency', 'text'],
+  ['created_at', 'timestamptz'],
+  ['resource', 'json'],
+  ['status', 'text'],
+  ['amount_minor', 'numeric'],
+  ['decimals', 'int'],
+  ['network', 'text'],
+  ['asset', 'text'],
+  ['destination', 'text'],
+  // Each list is one text, because an array of arrays has no unequal lengths.
+  ['senders', 'text'],
+  ['after_height', 'bigint'],
+  ['transfer_id', 'text'],
+  ['ended_at', 'timestamptz'],
+] as const;
+type RefundColumn = (typeof REFUND_COLUMNS)[number][0];
+
+const LIST_OF_SENDERS = '(select array_agg(value) from json_array_elements_text(refund.senders::json) as value)';
+
+const CHANGING: readonly RefundColumn[] = [
+  'resource',
+  'status',
+  'destination',
+  'senders',
+  'after_height',
+  'transfer_id',
+  'ended_at',
+];
 
 /** Upserts payments with their refunds, each once. Clears every column of a deleted payment but its id, and deletes its
  *  refunds: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
@@ -43,8 +80,7 @@ export const projectPayments = async (
   const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
   const existing = <T>(value: (payment: ExistingPayment) => T) =>
     column(({ payment }) => (payment.status === 'deleted' ? null : value(payment)));
-  const refunds = existing(refundsOf).flatMap((ofPayment) => ofPayment ?? []);
-  const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
+  const refunds = existing(refundRows).flatMap((ofPayment) => ofPayment ?? []);
   const values = [
     column(({ payment }) => payment.paymentId),
     existing(({ merchantId }) => merchantId),
@@ -58,13 +94,7 @@ export const projectPayments = async (
     existing((payment) => JSON.stringify(paymentView(payment))),
     existing(({ txHash }) => txHash),
     column(({ payment }) => payment.status === 'deleted'),
-    refundColumn(({ id }) => id),
-    refundColumn(({ payment_id }) => payment_id),
-    refundColumn(({ merchant_id }) => merchant_id),
-    refundColumn(({ order_id }) => order_id),
-    refundColumn(({ currency }) => currency),
-    refundColumn(({ created_at }) => created_at),
-    refundColumn((refund) => JSON.stringify(refund)),
+    ...REFUND_COLUMNS.map(([name]) => refunds.map((row) => row[name] ?? null)),
   ];
   await db.query({ name: `project-payments ${schema}`, text: upsert(schema), values });
   const deleted = payments.flatMap(({ payment }) => (payment.status === 'deleted' ? payment.paymentId : []));
@@ -79,17 +109,38 @@ export const paymentWriter = (pool: Pool) => {
   return (projected: ProjectedPayment): Promise<void> => write({ id: projected.payment.paymentId, ...projected });
 };
 
-const refundsOf = (payment: ExistingPayment): Refund[] => payment.refunds.map((refund) => refundView(refund, payment));
+const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =>
+  payment.refunds.map((refund) => ({
+    id: refund.refundId,
+    payment_id: payment.paymentId,
+    merchant_id: payment.merchantId,
+    order_id: payment.orderId,
+    currency: payment.currency,
+    created_at: refund.at,
+    resource: JSON.stringify(refundView(refund, payment)),
+    status: refund.status,
+    amount_minor: String(refund.amountMinor),
+    decimals: payment.decimals,
+    network: refund.network,
+    asset: refund.asset,
+    destination: refund.destination,
+    senders: refund.senders && JSON.stringify(refund.senders),
+    after_height: refund.afterHeight,
+    transfer_id: refund.transferId,
+    ended_at: refund.status === 'recorded' ? refund.at : refund.endedAt,
+  }));
 
-/** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`. */
+/** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`; or one with a
+ *  refund that is not settled. */
 export const unsettledPaymentOf = async (
   db: Queryable,
   orderId: string,
   heldByOrder: readonly string[],
 ): Promise<string | null> => {
   const { rows } = await db.query<{ id: string }>(
-    `select id from payments.payments
-     where order_id = $1 and not deleted and status in ('received', 'orphan') and id <> all($2) limit 1`,
+    `select id from payments.payments as payment
+     where order_id = $1 and not deleted and ((status in ('received', 'orphan') and id <> all($2)) or exists (
+       select from payments.refunds where payment_id = payment.id and status in ('pending', 'sent'))) limit 1`,
     [orderId, heldByOrder],
   );
   return rows[0]?.id ?? null;

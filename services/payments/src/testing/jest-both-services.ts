@@ -300,6 +300,7 @@ const paymentsService = ({
     askLast: notCalled,
     pageAddresses: notCalled,
     changes: paymentChanges({ commands, notifyOrder, table: MAINNETS, now, log }),
+    requestedRefunds: { request: notCalled, paymentRequest: notCalled, cancel: notCalled },
     commands,
     deletePayments,
     unsettledPayment: async (orderId, heldByOrder) =>

@@ -180,6 +180,7 @@ export const chainProcesses = (
             await beforeFail;
             return payments.fail(...call);
           }),
+        reportRefund: async () => null,
         quorum,
         isLeader,
         isFinal: chain.source.isFinal,

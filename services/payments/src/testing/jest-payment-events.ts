@@ -1,6 +1,6 @@
 import type { OrphanReason, PaymentEvent } from '@cpg/contracts';
 import { givenFor } from '@cpg/event-sourcing/testing';
-import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment } from '../payment/command.ts';
+import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment, RequestRefund } from '../payment/command.ts';
 import { paymentDecider } from '../payment/payment.ts';
 
 // Commands and events of one payment, for tests of its decider. Commands are verbs (`failPayment`); events are in the
@@ -86,4 +86,77 @@ export const refundSurplus = (refundId = REFUND_ID, { byDefault = false } = {}):
   refundId,
   ...(!byDefault && { what: 'surplus' }),
   at: CHANGED_AT,
+});
+
+/** Of a refund from the merchant's own wallet. */
+export const REFUND_TRANSFER = { transferId: '0x0c:0', txHash: '0x0c' };
+const PAYOUT = { network: 'bitcoin', asset: 'bip122:000000000933ea01ad0ee984209779ba/slip44:0' };
+const ADDRESSED = { destination: 'tb1qpayer', senders: ['tb1qmerchant'], afterHeight: 9 };
+
+/** Requests the amount, or all that is left. */
+export const requestRefund = (amountMinor?: bigint, refundId = REFUND_ID): RequestRefund => ({
+  ...refundPayment(amountMinor, refundId),
+  type: 'RequestRefund',
+  ...PAYOUT,
+});
+export const requestSurplus = (refundId = REFUND_ID, options = {}): RequestRefund => ({
+  ...refundSurplus(refundId, options),
+  type: 'RequestRefund',
+  ...PAYOUT,
+});
+export const addressRefund = (refundId = REFUND_ID, destination = ADDRESSED.destination): PaymentCommand => ({
+  type: 'AddressRefund',
+  refundId,
+  ...ADDRESSED,
+  destination,
+  at: CHANGED_AT,
+});
+export const reportRefund = (
+  isFinal: boolean,
+  { refundId = REFUND_ID, ...transfer }: { readonly refundId?: string } & Partial<typeof REFUND_TRANSFER> = {},
+): PaymentCommand => ({ type: 'ReportRefund', refundId, ...REFUND_TRANSFER, ...transfer, isFinal, at: CHANGED_AT });
+export const reopenRefund = (refundId = REFUND_ID, transferId = REFUND_TRANSFER.transferId): PaymentCommand => ({
+  type: 'ReopenRefund',
+  refundId,
+  transferId,
+  at: CHANGED_AT,
+});
+export const cancelRefund = (refundId = REFUND_ID): PaymentCommand => ({
+  type: 'CancelRefund',
+  refundId,
+  at: CHANGED_AT,
+});
+
+export const refundRequested = (amountMinor = '4000', refundId = REFUND_ID): PaymentEvent => ({
+  type: 'PaymentRefundRequested',
+  data: { refundId, amountMinor, ...PAYOUT, at: CHANGED_AT_ISO },
+});
+export const refundAddressed: PaymentEvent = {
+  type: 'PaymentRefundAddressed',
+  data: { refundId: REFUND_ID, ...ADDRESSED, at: CHANGED_AT_ISO },
+};
+export const refundSent: PaymentEvent = {
+  type: 'PaymentRefundSent',
+  data: { refundId: REFUND_ID, ...REFUND_TRANSFER, at: CHANGED_AT_ISO },
+};
+export const refundReopened: PaymentEvent = {
+  type: 'PaymentRefundReopened',
+  data: { refundId: REFUND_ID, at: CHANGED_AT_ISO },
+};
+export const refundCanceled: PaymentEvent = {
+  type: 'PaymentRefundCanceled',
+  data: { refundId: REFUND_ID, at: CHANGED_AT_ISO },
+};
+export const refundSettled = (amountMinor = '4000', refundedTotalMinor = amountMinor): PaymentEvent => ({
+  type: 'PaymentRefunded',
+  data: {
+    refundId: REFUND_ID,
+    amountMinor,
+    refundedTotalMinor,
+    txHash: REFUND_TRANSFER.txHash,
+    ...PAYOUT,
+    destination: ADDRESSED.destination,
+    requestedAt: CHANGED_AT_ISO,
+    at: CHANGED_AT_ISO,
+  },
 });

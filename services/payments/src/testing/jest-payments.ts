@@ -29,6 +29,7 @@ import { pageAddresses } from '../rails/gateway-pay/page-addresses.ts';
 import { receiveCallbacks } from '../rails/gateway-pay/provider-reports.ts';
 import type { OutsideProvider } from '../rails/gateway-pay/provider.ts';
 import { queryProvider, recordReports } from '../rails/gateway-pay/reported-payment.ts';
+import { requestedRefunds } from '../refunds/requested-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../read/payment-rows.ts';
@@ -192,6 +193,15 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
       log,
     }),
     changes,
+    requestedRefunds: requestedRefunds({
+      commands,
+      notifyOrder,
+      db: pool,
+      readAccounts: accounts.read,
+      table: SANDBOX,
+      isWatched: (network) => network === 'ethereum-sepolia',
+      now,
+    }),
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),

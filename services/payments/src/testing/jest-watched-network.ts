@@ -60,6 +60,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
         log,
         register: registerPayment,
         fail: changes.fail,
+        changeRefund: changes.changeRefund,
         now,
         endsBy: now,
         // Readings and answers that differ wait for so long: the simulated chain knows everything at once.

@@ -45,6 +45,14 @@ const refund = (n: number, at: Date, amount: Pick<RefundPayment, 'amountMinor' |
   reason: 'returned goods',
   at,
 });
+const requestRefund = (...of: Parameters<typeof refund>): PaymentCommand => ({
+  ...refund(...of),
+  type: 'RequestRefund',
+  network: 'ethereum',
+  asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+});
+const addressed = { destination: '0x0A', senders: ['0x0B'], afterHeight: 9 };
+const transfer = { transferId: '0x0C:0', txHash: '0x0C' };
 const decision = { reason: 'ticket 7', by: 'Ana' };
 
 type Scenario = [Omit<ReceivePayment, 'paymentId'>, ...PaymentCommand[]];
@@ -77,6 +85,18 @@ const PAYMENTS: Scenario[] = [
   ],
   [unclaimed(), { type: 'AssignPayment', merchantId: id('mer', 1), ...decision, at: atMinute(2) }],
   [unclaimed(), { type: 'ReturnPayment', refundId: id('rfd', 3), txHash: '0x08', ...decision, at: atMinute(2) }],
+  [
+    receive(),
+    { type: 'ConfirmPayment', at: atMinute(2) },
+    applied(atMinute(3)),
+    requestRefund(4, atMinute(4), { amountMinor: 1_500_000n }),
+    { type: 'CancelRefund', refundId: id('rfd', 4), at: atMinute(5) },
+    requestRefund(5, atMinute(6), { what: 'all' }),
+    { type: 'AddressRefund', refundId: id('rfd', 5), ...addressed, at: atMinute(7) },
+    { type: 'ReportRefund', refundId: id('rfd', 5), ...transfer, isFinal: false, at: atMinute(8) },
+    { type: 'ReopenRefund', refundId: id('rfd', 5), transferId: transfer.transferId, at: atMinute(9) },
+    { type: 'ReportRefund', refundId: id('rfd', 5), ...transfer, isFinal: true, at: atMinute(10) },
+  ],
 ];
 
 /** The streams that this version records of some payments. They are the same in every run. */

@@ -7,6 +7,7 @@ import {
   PaymentRail,
   PaymentStatus,
   RefundPart,
+  RefundSettlement,
   requestText,
   withExample,
 } from '@cpg/contracts';
@@ -49,12 +50,15 @@ export const RefundPaymentBody = withExample(
   z
     .strictObject({
       amount: AmountDto.optional().describe(
-        'The amount that you paid back, in the currency of the payment. Cannot be used with `what`.',
+        'The amount to refund, in the currency of the payment. Cannot be used with `what`.',
       ),
       what: RefundPart.optional().describe(
-        'Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Without a surplus that is due, `amount` or `what: all` is required.',
+        'Instead of an `amount`. `surplus`, the default: what the order does not need, `due_back_amount` of the payment. `all`: all that is left of the payment, also what is applied to the order. Amounts that requested refunds reserve are in neither. Without a surplus that is due, `amount` or `what: all` is required.',
       ),
       reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+      settle: RefundSettlement.optional().describe(
+        '`recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. EVM networks only, and without `tx_hash`.',
+      ),
       tx_hash: requestText(1, 128)
         .optional()
         .describe(
@@ -63,12 +67,12 @@ export const RefundPaymentBody = withExample(
       network: requestText(1, 64)
         .optional()
         .describe(
-          'The network on which you paid back, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none.',
+          'The network on which you paid back, or with `settle: "on_chain"` will, with the name that `deposit_instructions` has. By default, the network of the payment. A payment through a provider has none: `settle: "on_chain"` then needs it.',
         ),
       destination: requestText(1, 128)
         .optional()
         .describe(
-          'The address that you paid, on `network`. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it.',
+          'The address that you paid, on `network`. With `settle: "on_chain"`: the address of the payer, which you can also give later. Its form and its checksum are checked. For a payment through a provider, and without `network`: any text, stored as you send it.',
         ),
     })
     .refine(({ amount, what }) => amount === undefined || what === undefined, {

@@ -10,7 +10,10 @@ import {
   type ProviderCallbackCall,
   RecordedHistory,
   RecordedProviderPayment,
+  Refund,
   type RefundCall,
+  RefundRequest,
+  type RefundRequestCall,
   RegisteredPayment,
   type RegisterPaymentCall,
 } from '@cpg/contracts';
@@ -51,6 +54,13 @@ export const paymentsClient = (client: InternalClient) => {
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => command(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => command(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),
+    /** What the merchant's wallet sends for a refund. Throws `not_found`. */
+    refundRequest: (id: string, call: RefundRequestCall, context: CallContext): Promise<RefundRequest> =>
+      orRefundNotFound(client.call('POST', `/refunds/${id}/request`, { context, response: RefundRequest, body: call })),
+    cancelRefund: (id: string, merchantId: string, context: CallContext): Promise<Refund> =>
+      orRefundNotFound(
+        client.call('POST', `/refunds/${id}/cancel`, { context, response: Refund, body: { merchant_id: merchantId } }),
+      ),
     /** The currencies and networks that new orders can be paid with now. */
     availability: (context: CallContext): Promise<Availability> =>
       client.call('GET', '/availability', {
@@ -79,6 +89,14 @@ export const paymentsClient = (client: InternalClient) => {
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
   };
+};
+
+const orRefundNotFound = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? notFound('refund') : error;
+  }
 };
 
 export type PaymentsClient = ReturnType<typeof paymentsClient>;

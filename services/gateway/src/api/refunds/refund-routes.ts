@@ -1,11 +1,12 @@
-import { pageOf, PaymentCurrency, Refund, RefundId, requestText } from '@cpg/contracts';
+import { pageOf, PaymentCurrency, Refund, RefundId, RefundRequest, requestText, withExample } from '@cpg/contracts';
 import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { callerOf } from '../../door/request.ts';
+import { callContext, callerOf } from '../../door/request.ts';
 import { orNotFound, parseId, pathId } from '../ids.ts';
 import { ListQuery } from '../lists/list-query.ts';
 import { type Page, selectResources } from '../lists/page.ts';
+import type { PaymentsClient } from '../payments/payments-client.ts';
 
 export const RefundPage = pageOf(Refund);
 
@@ -18,8 +19,12 @@ const RefundListQuery = z.strictObject({
 
 const tags = ['Payments'];
 
-/** `/v1/refunds`: reads of the payments service's read model. `POST /v1/payments/{id}/refund` creates refunds. */
-export const refundRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, { pool }) => {
+/** `/v1/refunds`. Commands go to the payments service, reads to its read model. `POST /v1/payments/{id}/refund` creates
+ *  refunds. */
+export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; pool: Pool }> = async (
+  app,
+  { payments, pool },
+) => {
   app.get(
     '/refunds',
     {
@@ -53,7 +58,58 @@ export const refundRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, {
       return orNotFound('refund', await refundById(pool, callerOf(request).merchantId, id));
     },
   );
+
+  app.post(
+    '/refunds/:id/request',
+    {
+      config: { scope: 'payments:self:refund', shows: 'refund' },
+      schema: {
+        operationId: 'requestRefund',
+        summary: 'Get what to send for a refund',
+        description:
+          'Returns the transfer with which your wallet pays a `pending` refund: a URI (EIP-681), and the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses, and the refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.',
+        tags,
+        params: pathId('refund', 'rfd'),
+        body: RequestRefundBody.nullish(),
+        response: { 200: RefundRequest },
+      },
+    },
+    (request) => {
+      const id = parseId(RefundId, 'refund', request.params.id);
+      const call = { merchant_id: callerOf(request).merchantId, ...request.body };
+      return payments.refundRequest(id, call, callContext(request));
+    },
+  );
+
+  app.post(
+    '/refunds/:id/cancel',
+    {
+      config: { scope: 'payments:self:refund', shows: 'refund' },
+      schema: {
+        operationId: 'cancelRefund',
+        summary: 'Cancel a pending refund',
+        description:
+          'Cancels a `pending` refund, so that its amount can be refunded in another way. Cancel it only if your wallet did not send it: a transfer that arrives later settles nothing. A repeat changes nothing. Returns 409 `payment_conflict` once the refund is `sent` or `settled`, and for a `recorded` one.',
+        tags,
+        params: pathId('refund', 'rfd'),
+        response: { 200: Refund },
+      },
+    },
+    (request) => {
+      const id = parseId(RefundId, 'refund', request.params.id);
+      return payments.cancelRefund(id, callerOf(request).merchantId, callContext(request));
+    },
+  );
 };
+
+export const RequestRefundBody = withExample(
+  z.strictObject({
+    destination: requestText(1, 128)
+      .optional()
+      .describe('The address of the payer on the network of the refund. Its checksum is checked.'),
+  }),
+  { destination: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB' },
+);
 
 export interface RefundFilters {
   readonly payment_id?: string | undefined;

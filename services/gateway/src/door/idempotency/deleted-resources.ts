@@ -87,3 +87,11 @@ export const orderIdOfPayment = async (db: Queryable, paymentId: string): Promis
   );
   return rows[0]?.order_id ?? null;
 };
+
+/** The order of a refund; null when the refund does not exist or is deleted with its payment. */
+export const orderIdOfRefund = async (db: Queryable, refundId: string): Promise<string | null> => {
+  const { rows } = await db.query<{ order_id: string }>('select order_id from payments.api_refunds where id = $1', [
+    refundId,
+  ]);
+  return rows[0]?.order_id ?? null;
+};

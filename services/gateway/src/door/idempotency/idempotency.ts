@@ -3,7 +3,7 @@ import { newUlid, type SecretBox, withTimeout } from '@cpg/platform';
 import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../request.ts';
-import { isDeleted, orderIdOfPayment } from './deleted-resources.ts';
+import { isDeleted, orderIdOfPayment, orderIdOfRefund } from './deleted-resources.ts';
 import {
   type FinalResponse,
   goneError,
@@ -160,13 +160,14 @@ const endClaim = async (
 const isFinal = (status: number, payload: string): boolean =>
   status < 400 || (status < 500 && !RETRYABLE.has((JSON.parse(payload) as { code: ErrorCode }).code));
 
-const ID = /^(ord|pay|whk)_[0-9A-Z]{26}$/;
+const ID = /^(ord|pay|rfd|whk)_[0-9A-Z]{26}$/;
 
-/** The id of the order or webhook that the response of a request will show; for a payment, of its order. `{seed}`
+/** The id of the order or webhook that the response of a request will show; for a payment or a refund, of its order. `{seed}`
  *  stands for the seed of new ids. Null when the path has no valid id. */
 const shownResource = async (db: Queryable, request: FastifyRequest): Promise<string | null> => {
   const { id } = request.params as { id?: string };
   if (id === undefined) return request.routeOptions.config.shows === 'webhook' ? 'whk_{seed}' : 'ord_{seed}';
   if (!ID.test(id)) return null;
+  if (id.startsWith('rfd_')) return orderIdOfRefund(db, id);
   return id.startsWith('pay_') ? orderIdOfPayment(db, id) : id;
 };

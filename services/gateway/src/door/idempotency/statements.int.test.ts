@@ -11,6 +11,7 @@ import {
   isDeleted,
   isDeletionUnanswered,
   orderIdOfPayment,
+  orderIdOfRefund,
   recordOrderDeletion,
 } from './deleted-resources.ts';
 import {
@@ -287,6 +288,16 @@ test('a payment names its order; an unknown payment none', () =>
   rolledBack(gateway.pool, async (db) => {
     await projectPayment(db, paymentOf('pay_1', MERCHANT, { order_id: ORDER }));
     expect([await orderIdOfPayment(db, 'pay_1'), await orderIdOfPayment(db, 'pay_2')]).toEqual([ORDER, null]);
+  }));
+
+test('a refund names the order of its payment; an unknown refund none', () =>
+  rolledBack(gateway.pool, async (db) => {
+    await db.query(
+      `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+       values ('rfd_1', 'pay_1', $1, $2, 'USDC', now(), '{}')`,
+      [MERCHANT, ORDER],
+    );
+    expect([await orderIdOfRefund(db, 'rfd_1'), await orderIdOfRefund(db, 'rfd_2')]).toEqual([ORDER, null]);
   }));
 
 test('a webhook is deleted for its merchant once it has the time of its deletion', () =>

@@ -147,10 +147,10 @@ const transfersOf = ({ transactions }: EvmBlock, receipts: readonly Receipt[], a
   });
 };
 
-const nativeTransfer = ({ hash, to, value }: Transaction, assets: AssetByContract): Transfer[] => {
+const nativeTransfer = ({ hash, to, from, value }: Transaction, assets: AssetByContract): Transfer[] => {
   const asset = assets.get(undefined);
   if (asset === undefined || value === 0n || !to) return [];
-  return [{ id: `${hash}:native`, txHash: hash, address: spelled(to), asset, units: value }];
+  return [{ id: `${hash}:native`, txHash: hash, address: spelled(to), sender: spelled(from), asset, units: value }];
 };
 
 /** The transfers of the native coin by calls inside transactions, in the order of the block. */
@@ -168,16 +168,18 @@ const tokenTransfers = ({ transactionHash: hash, logs }: Receipt, assets: AssetB
     const asset = assets.get(log.address);
     const payment = asset !== undefined ? transferOf(log) : null;
     if (!payment) return [];
-    return [
-      { id: `${hash}:${position}`, txHash: hash, address: spelled(payment.to), asset: asset!, units: payment.units },
-    ];
+    const { to, from, units } = payment;
+    const parties = { address: spelled(to), sender: spelled(from) };
+    return [{ id: `${hash}:${position}`, txHash: hash, ...parties, asset: asset!, units }];
   });
 
 const UNITS = /^0x[0-9a-f]{64}$/;
 
 /** Null for another event, and for a transfer of nothing. */
-const transferOf = ({ topics: [topic, , to], data }: Log): { to: string; units: bigint } | null => {
+const transferOf = ({ topics: [topic, from, to], data }: Log): { to: string; from: string; units: bigint } | null => {
   if (topic !== TRANSFER_TOPIC || to === undefined || !UNITS.test(data)) return null;
   const units = BigInt(data);
-  return units > 0n ? { to: `0x${to.slice(-40)}`, units } : null;
+  return units > 0n ? { to: addressIn(to), from: addressIn(from!), units } : null;
 };
+
+const addressIn = (topic: string): string => `0x${topic.slice(-40)}`;

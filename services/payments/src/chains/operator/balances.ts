@@ -25,9 +25,10 @@ export interface Balances {
 
 const COLUMNS = ['network', 'address', 'account', 'path', 'asset', 'currency', 'received', 'transfers'] as const;
 
-// An EVM address can receive money on every EVM network, also where no order shows it.
+// An EVM address can receive money on every EVM network, also where no order shows it. Refunds go to payers.
 const SEEN = `
-  select network, address, asset, units, false as is_lost from payments.chain_transfers where height is not null`;
+  select network, address, asset, units, false as is_lost from payments.chain_transfers as seen where height is not null
+    and not exists (select from payments.refunds where destination = seen.address)`;
 // When the schema was lost, old blocks are not read again. The events of payments still bring their rows back.
 const LOST = `
   select known.network,

@@ -6,6 +6,7 @@ interface Row {
   readonly id: string;
   readonly tx_hash: string;
   readonly address: string;
+  readonly sender: string | null;
   readonly asset: string;
   readonly units: string;
   readonly min_confirmations: number | null;
@@ -43,6 +44,7 @@ const transferOf = (row: Row): SeenTransfer => ({
   id: row.id,
   txHash: row.tx_hash,
   address: row.address,
+  ...(row.sender !== null && { sender: row.sender }),
   asset: row.asset,
   units: BigInt(row.units),
   ...(row.min_confirmations !== null && { minConfirmations: row.min_confirmations }),
@@ -114,6 +116,7 @@ const COLUMNS = {
   id: 'text',
   tx_hash: 'text',
   address: 'text',
+  sender: 'text',
   asset: 'text',
   units: 'numeric',
   min_confirmations: 'int',
@@ -177,6 +180,7 @@ export const upsertTransfers = async (
     id: transfer.id,
     tx_hash: transfer.txHash,
     address: transfer.address,
+    sender: transfer.sender,
     asset: transfer.asset,
     units: String(transfer.units),
     min_confirmations: transfer.minConfirmations,

@@ -5,6 +5,7 @@ import type { IsLeader } from '@cpg/platform/postgres';
 import type { PaymentChanges } from '../../matching/changes.ts';
 import { isRefusedForGood, type RegisterPayment } from '../../matching/register.ts';
 import { paymentIdOf, providerIdAfterDeletion } from '../../payment/identity.ts';
+import type { ReportRefundTransfer } from '../../refunds/refund-reports.ts';
 import { type BlockRef, ChainNodeError, type ChainSource } from '../chain-source.ts';
 import type { ChainStore, OpenTransfer, ReportChange } from '../reading/chain-store.ts';
 import { confirmationsOf, type Quorum, type Report, type SeenTransfer } from '../reading/seen-transfer.ts';
@@ -19,6 +20,7 @@ export interface ReporterOptions {
   readonly store: Pick<ChainStore, 'open' | 'saveReports'>;
   readonly register: RegisterPayment;
   readonly fail: PaymentChanges['fail'];
+  readonly reportRefund: ReportRefundTransfer;
   /** Confirmations that a transfer needs before its payment is confirmed. */
   readonly requiredConfirmations: RequiredConfirmations;
   /** How many nodes must have shown a transfer before it is confirmed, by its asset and amount. */
@@ -151,7 +153,7 @@ const sendByAddress = async (
 /** Makes one report. Resolves to the change to store: the report, its failure or its refusal. Resolves to null once
  *  another process reads the chain. */
 const sender =
-  ({ network, chainId, assets, register, fail, isLeader, countRefused, log }: ReporterOptions) =>
+  ({ network, chainId, assets, register, fail, reportRefund, isLeader, countRefused, log }: ReporterOptions) =>
   async ({ transfer, required, report }: DueReport, { height, now }: ReadSoFar): Promise<ReportChange | null> => {
     const { id, txHash, block, reported, pending, failure } = transfer;
     const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null, failure: null });
@@ -162,6 +164,8 @@ const sender =
       if (!isLeader()) throw new Error('another process reads the chain now');
     };
     try {
+      const ofRefund = await reportRefund(transfer, report, { beforeAppend });
+      if (ofRefund) return done(ofRefund);
       if (report.status === 'failed') {
         const reason = failureReasonOf(transfer);
         const failAs = (id: string) =>

@@ -1,0 +1,223 @@
+import {
+  type Asset,
+  assetsOf,
+  type AssetTable,
+  type Network,
+  paymentUri,
+  settingsOf,
+  unsignedTransfer,
+} from '@cpg/assets';
+import {
+  AppError,
+  fromMinor,
+  invalidRequest,
+  parsePositiveAmount,
+  paymentView,
+  type Refund,
+  type RefundCall,
+  type RefundRequest,
+  type RefundRequestCall,
+  type RegisteredPayment,
+  toUnits,
+} from '@cpg/contracts';
+import type { CallContext } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
+import type { MerchantAccounts } from '../addresses/account-book.ts';
+import { recipientOn } from '../addresses/recipient.ts';
+import { chainKindOf } from '../chains/chain-kind.ts';
+import { isOfSurplus } from '../matching/changes.ts';
+import type { PaymentCommands } from '../matching/commands.ts';
+import type { NotifyOrder } from '../matching/notify-order.ts';
+import { isDepositAddress } from '../payables/deposit-addresses.ts';
+import type { ExistingPayment } from '../payment/state.ts';
+import { heightOf, type RefundRow, refundOf } from './refund-rows.ts';
+
+/** Refunds that the merchant sends from its own wallet, and that its chain proves. All are idempotent. */
+export interface RequestedRefunds {
+  /** Reserves the amount. Throws like a refund, `invalid_request` for a network or an address that does not fit, and
+   *  `payment_conflict` for a merchant without a refund address there. */
+  readonly request: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
+  /** What to pay, after the refund got its destination if the call has one. Throws `payment_conflict` unless it is
+   *  pending. */
+  readonly paymentRequest: (id: string, call: RefundRequestCall, context: CallContext) => Promise<RefundRequest>;
+  readonly cancel: (id: string, merchantId: string, context: CallContext) => Promise<Refund>;
+}
+
+export interface RequestedRefundsOptions {
+  readonly commands: PaymentCommands;
+  readonly notifyOrder: NotifyOrder;
+  readonly db: Queryable;
+  readonly readAccounts: MerchantAccounts['read'];
+  readonly table: AssetTable;
+  /** Whether the chain of a network is read. */
+  readonly isWatched: (network: string) => boolean;
+  readonly now: () => Date;
+}
+
+export const requestedRefunds = ({
+  commands,
+  notifyOrder,
+  db,
+  readAccounts,
+  table,
+  isWatched,
+  now,
+}: RequestedRefundsOptions): RequestedRefunds => {
+  const sendersOf = async (merchantId: string, { name }: Network): Promise<readonly string[]> => {
+    const { settings } = await readAccounts();
+    const senders = settingsOf(settings, merchantId).refundAddresses.get(name) ?? [];
+    if (senders.length > 0) return senders;
+    throw conflict(
+      `you have no refund address on ${name}: ask your operator to declare the address of your wallet (admin refund-addresses add), or record the refund without "settle"`,
+    );
+  };
+
+  /** Sets the destination. The height is read before the merchant learns that it may send. */
+  const address = async (
+    { refundId, paymentId, merchantId, network }: Target,
+    text: string,
+    context: CallContext,
+  ): Promise<void> => {
+    const senders = await sendersOf(merchantId, network);
+    const destination = addressOn(network, text);
+    if (senders.includes(destination)) throw refusedField('destination', 'is one of your own refund addresses');
+    if (await isDepositAddress(db, destination))
+      throw refusedField('destination', 'is a deposit address of this gateway: ask the payer for an own address');
+    const height = await heightOf(db, network.name);
+    if (height === null)
+      throw new AppError('dependency_unavailable', `no block of ${network.name} was read yet: try again later`);
+    const { graceBlocks } = chainKindOf(network.chainId);
+    const afterHeight = Math.max(0, height - graceBlocks);
+    await commands.run(
+      paymentId,
+      { type: 'AddressRefund', refundId, destination, senders, afterHeight, at: now() },
+      context,
+    );
+  };
+
+  const requireRefund = async (id: string, merchantId: string): Promise<RefundRow> => {
+    const refund = await refundOf(db, merchantId, id);
+    if (!refund) throw new AppError('not_found', 'the refund does not exist');
+    return refund;
+  };
+
+  const assetBy = (id: string): Asset => {
+    const asset = table.assets.find((each) => each.id === id);
+    if (!asset) throw new Error(`the file of assets lacks ${id}: add it again`);
+    return asset;
+  };
+
+  return {
+    request: async (paymentId, call, context) => {
+      const { merchant_id: merchantId, refund_id: refundId, amount, what, reason, destination } = call;
+      if (call.tx_hash !== undefined)
+        throw refusedField('tx_hash', 'has no meaning with "settle": "on_chain": the chain shows the transaction');
+      const payment = await commands.find(paymentId);
+      if (payment.merchantId !== merchantId) throw new AppError('not_found', 'the payment does not exist');
+      const { currency, decimals } = payment;
+      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
+      const { id: asset, network } = assetToSend(table, payment, call.network);
+      requireProvable(network, isWatched);
+      await sendersOf(merchantId, network);
+      if (destination !== undefined) addressOn(network, destination);
+      if (isOfSurplus({ refundId, amountMinor, what }, payment)) await notifyOrder(payment, context);
+      const requested = await commands.run(
+        paymentId,
+        { type: 'RequestRefund', refundId, amountMinor, what, reason, network: network.name, asset, at: now() },
+        context,
+      );
+      if (destination !== undefined) await address({ refundId, paymentId, merchantId, network }, destination, context);
+      return { payment: paymentView(requested), order: null };
+    },
+
+    paymentRequest: async (id, { merchant_id: merchantId, destination }, context) => {
+      const found = await requireRefund(id, merchantId);
+      const { paymentId, asset } = found;
+      if (asset === null)
+        throw conflict('the refund only records that you paid back: request one with "settle": "on_chain"');
+      const { network } = assetBy(asset);
+      if (destination !== undefined)
+        await address({ refundId: id, paymentId, merchantId, network }, destination, context);
+      return requestOf(await requireRefund(id, merchantId), assetBy(asset));
+    },
+
+    cancel: async (refundId, merchantId, context) => {
+      const { paymentId } = await requireRefund(refundId, merchantId);
+      await commands.run(paymentId, { type: 'CancelRefund', refundId, at: now() }, context);
+      return (await requireRefund(refundId, merchantId)).resource;
+    },
+  };
+};
+
+interface Target {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly network: Network;
+}
+
+/** The coin or token to send back: the one that arrived, or that of the currency on the network of the call. */
+const assetToSend = (
+  table: AssetTable,
+  { asset: paid, currency }: Pick<ExistingPayment, 'asset' | 'currency'>,
+  network: string | undefined,
+): Asset => {
+  const arrived = table.assets.find(({ id }) => id === paid);
+  if (arrived && (network === undefined || arrived.network.name === network)) return arrived;
+  const offered = assetsOf(table, currency);
+  const names = offered.map((each) => each.network.name).join(', ');
+  if (network === undefined)
+    throw refusedField('network', `is needed, because no chain shows where the payment came from: ${names}`);
+  const asset = offered.find((each) => each.network.name === network);
+  if (!asset) throw refusedField('network', `has no ${currency} here: ${names}`);
+  return asset;
+};
+
+/** Only a chain that is read shows the transfer. */
+const requireProvable = ({ name, kind }: Network, isWatched: RequestedRefundsOptions['isWatched']): void => {
+  if (kind === 'bitcoin')
+    throw refusedField('settle', `"on_chain" is not supported on ${name}: record the refund without "settle"`);
+  if (!isWatched(name))
+    throw refusedField(
+      'settle',
+      `"on_chain" needs a chain that is read, and ${name} is not: record the refund without "settle"`,
+    );
+};
+
+const addressOn = (network: Network, text: string): string => {
+  try {
+    return recipientOn(network, text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw refusedField('destination', error.message);
+  }
+};
+
+/** What the wallet of the merchant sends. A refund that is sent gets no second request. */
+const requestOf = (
+  { resource: refund, amountMinor, decimals: scale, destination, senders }: RefundRow,
+  { id: asset, decimals, network: { chainId } }: Asset,
+): RefundRequest => {
+  if (refund.status !== 'pending')
+    throw conflict(
+      refund.tx_hash === undefined
+        ? `the refund is ${refund.status}: request another one`
+        : `the refund is ${refund.status}: transaction ${refund.tx_hash} pays it, so send nothing again`,
+    );
+  if (destination === null) throw refusedField('destination', 'is needed: the refund has no address of the payer yet');
+  const units = toUnits(amountMinor, { scale, decimals });
+  const transfer = { chainId, asset, address: destination, units };
+  const transaction = unsignedTransfer(transfer);
+  return {
+    refund,
+    payment_uri: paymentUri({ ...transfer, amount: fromMinor(units, decimals) }),
+    amount_units: String(units),
+    decimals,
+    senders: [...senders],
+    ...(transaction && { transaction }),
+  };
+};
+
+const conflict = (message: string): AppError => new AppError('payment_conflict', message);
+
+const refusedField = (path: string, message: string): AppError => invalidRequest([{ path, message }]);
