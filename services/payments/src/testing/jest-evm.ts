@@ -4,7 +4,7 @@ import type { ChainNode } from '@cpg/local-chain';
 import { TRANSFER_TOPIC } from '../chains/evm/block.ts';
 
 /** Accounts of the mnemonic "test … junk", which anvil funds and signs for. */
-const PAYER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+export const PAYER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 
 export const TOKEN = '0x52908400098527886E0F7030069857D2E4169EE7';
 export const OTHER_TOKEN = '0xde709f2102306220921060314715629080e2fb77';

@@ -1,4 +1,4 @@
-import { localAssets, OTHER_TOKEN, TOKEN } from '../../testing/jest-evm.ts';
+import { localAssets, OTHER_TOKEN, PAYER, TOKEN } from '../../testing/jest-evm.ts';
 import { startNodeProxy } from '../../testing/jest-node-proxy.ts';
 import {
   anvil,
@@ -19,7 +19,7 @@ import { type BlockRef, ChainNodeError, type NodeFault, ReorganizedError, WrongC
 const USDC = `eip155:31337/erc20:${TOKEN}`;
 const USDT = `eip155:31337/erc20:${OTHER_TOKEN}`;
 
-test('finds the native coin and each configured token, and follows the blocks', async () => {
+test('finds the native coin and each configured token with its sender, and follows the blocks', async () => {
   const source = open();
   await source.verify();
   const before = await source.tip();
@@ -37,9 +37,9 @@ test('finds the native coin and each configured token, and follows the blocks', 
   expect(block).toMatchObject({ ref: tip, parent: before.hash });
   expect(Math.abs(block.time.getTime() - Date.now())).toBeLessThan(600_000);
   expect(block.transfers).toEqual([
-    { id: `${coin}:native`, txHash: coin, address: WATCHED, asset: ETH, units: 7n },
-    { id: `${token}:0`, txHash: token, address: OTHER, asset: USDC, units: 25_500_000n },
-    { id: `${other}:0`, txHash: other, address: WATCHED, asset: USDT, units: 3n },
+    { id: `${coin}:native`, txHash: coin, address: WATCHED, sender: PAYER, asset: ETH, units: 7n },
+    { id: `${token}:0`, txHash: token, address: OTHER, sender: PAYER, asset: USDC, units: 25_500_000n },
+    { id: `${other}:0`, txHash: other, address: WATCHED, sender: PAYER, asset: USDT, units: 3n },
   ]);
 });
 
