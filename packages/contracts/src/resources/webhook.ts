@@ -21,7 +21,7 @@ export const WEBHOOK_EVENTS = {
   'payment:applied': { when: 'A payment was applied to its order.', sample: 'payment.applied' },
   'payment:failed': { when: 'The rail dropped or reversed a payment.', sample: 'payment.failed' },
   'payment:refunded': {
-    when: 'A refund was recorded, of all or a part of a payment. `refund` is that refund.',
+    when: 'A refund was recorded, or is settled on its chain, of all or a part of a payment. `refund` is that refund.',
     sample: 'payment.refunded',
   },
 } as const;
