@@ -6,7 +6,8 @@ export interface FaultDetail {
   readonly message: string;
 }
 
-/** The gateway refused the request. `code` is stable: decide by it. `message` is for people and can change. */
+/** The gateway refused the request. `code` is stable: decide by it. `message` is for people and can change. With status
+ *  500 or more the request may have taken effect: send it again with the same `idempotency_key`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** What went wrong: docs/errors.md says for each code what to do. `unreadable_answer` if the answer is not from the
@@ -16,13 +17,15 @@ export class ApiError extends Error {
   readonly status: number;
   /** The id of the request, for questions to the operator. */
   readonly request_id: string | undefined;
+  /** The `Idempotency-Key` of the request, your own or the one that the client made. */
+  readonly idempotency_key: string | undefined;
   /** With status 400: one entry for each invalid field, 20 at most. */
   readonly details: readonly FaultDetail[];
   /** The whole error body, with fields that this version does not know. */
   readonly body: unknown;
   readonly headers: Headers;
 
-  constructor(response: Response, body: unknown) {
+  constructor(response: Response, body: unknown, key: string | undefined) {
     const fields: Partial<Record<string, unknown>> = typeof body === 'object' && body !== null ? { ...body } : {};
     const isOwn = typeof fields.code === 'string' && typeof fields.message === 'string';
     super(isOwn ? String(fields.message) : `HTTP ${response.status}, not an answer of the gateway: ${excerptOf(body)}`);
@@ -30,6 +33,7 @@ export class ApiError extends Error {
     this.status = response.status;
     this.request_id =
       typeof fields.request_id === 'string' ? fields.request_id : (response.headers.get('x-request-id') ?? undefined);
+    this.idempotency_key = key;
     this.details = Array.isArray(fields.details) ? (fields.details as FaultDetail[]) : [];
     this.body = body;
     this.headers = response.headers;

@@ -140,6 +140,18 @@ describe('waits', () => {
     });
   });
 
+  test.each([
+    ['a running request with the key', () => refusal(409, 'idempotency_key_in_use')],
+    ['an unknown outcome', () => refusal(503, 'outcome_unknown')],
+    ['a fault of the gateway', () => refusal(500, 'internal_error')],
+    ['an unreadable answer', () => new Response('<h1>Please log in</h1>', { status: 200 })],
+  ])('%s as the last error has the key that the call had', async (_, answer) => {
+    const { client, sent } = clientWith([answer()], { maxRetries: 0 });
+    const error = await failureOf(client.createOrder(BODY));
+    expect(sent[0]!.key).toMatch(/./);
+    expect(error).toMatchObject({ name: 'ApiError', idempotency_key: sent[0]!.key });
+  });
+
   test('a call can have its own number of retries', async () => {
     const { client, sent } = clientWith([lost()]);
     expect(await failureOf(client.getOrder('ord_1', undefined, { maxRetries: 0 }))).toBeInstanceOf(Error);

@@ -76,8 +76,8 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
           signal: limit.signal,
         } as never,
       );
-      if (!response.ok) throw new ApiError(response, error);
-      return { data: parsed(data ?? '', response), response };
+      if (!response.ok) throw new ApiError(response, error, key);
+      return { data: parsed(data ?? '', response, key), response };
     } catch (cause) {
       if (cause instanceof ApiError) throw cause;
       options.signal?.throwIfAborted();
@@ -112,12 +112,12 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
   };
 };
 
-const parsed = (text: string, response: Response): unknown => {
+const parsed = (text: string, response: Response, key: string | undefined): unknown => {
   if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError(response, text);
+    throw new ApiError(response, text, key);
   }
 };
 
