@@ -128,6 +128,22 @@ describe('waits', () => {
     expect(patient).toEqual({ waits: [61_000], error: 'none' });
   });
 
+  test('the limit of Retry-After is none for the waits without one', async () => {
+    const { waits, error } = await waitsFor([lost(), lost()], { maxRetryAfterMs: 0 });
+    expect({ waits, error }).toEqual({ waits: [375, 750], error: 'none' });
+  });
+
+  test.each([
+    ['by default', {}, 3, [1_000, 3_250, 13_000]],
+    ['with one retry', { maxRetries: 1 }, 1, [13_000]],
+    ['with many retries', { maxRetries: 6 }, 6, [1_000, 1_000, 1_500, 3_000, 6_000, 13_000]],
+  ])('a request that is still running gets time to end: %s', async (_, options, count, expected) => {
+    const answers = Array.from({ length: count }, () => refusal(409, 'idempotency_key_in_use', { 'retry-after': '1' }));
+    const { client, waits } = clientWith([...answers, OK()], options);
+    await client.createOrder(BODY);
+    expect(waits).toEqual(expected);
+  });
+
   test('after the last retry the last error is thrown, with the key that the call had', async () => {
     const { client, sent } = clientWith([lost(), lost(), lost(), lost()]);
     const error = await failureOf(client.createOrder(BODY));

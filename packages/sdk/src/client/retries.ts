@@ -21,15 +21,20 @@ export const isWorthRetrying = (error: unknown, isRepeatable: boolean): boolean 
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
+// The gateway answers every request within 12 seconds.
+const LONGEST_REQUEST_MS = 13_000;
 
-/** Milliseconds to wait before retry number `retry`, from 1. `Retry-After` is a lower bound. `random` is in [0, 1). */
-export const waitMs = (retry: number, error: unknown, random: number, nowMs: number): number => {
+/** Milliseconds to wait before retry number `retry`, from 1, of `maxRetries`. `random` is in [0, 1). The last retry
+ *  after `idempotency_key_in_use` waits until the running request has ended; those before it wait less. */
+export const waitMs = (retry: number, maxRetries: number, error: unknown, random: number): number => {
   const planned = Math.min(FIRST_WAIT_MS * 2 ** (retry - 1), LONGEST_WAIT_MS) * (0.5 + random / 2);
-  return Math.max(planned, error instanceof ApiError ? retryAfterMs(error.headers.get('retry-after'), nowMs) : 0);
+  const isInUse = error instanceof ApiError && error.code === KEY_IN_USE;
+  return isInUse ? Math.max(planned, LONGEST_REQUEST_MS / 4 ** (maxRetries - retry)) : planned;
 };
 
-/** RFC 9110: seconds or a date. */
-const retryAfterMs = (header: string | null, nowMs: number): number => {
+/** Milliseconds that the `Retry-After` of an error asks for: seconds or a date, as in RFC 9110. 0 without one. */
+export const retryAfterMs = (error: unknown, nowMs: number): number => {
+  const header = error instanceof ApiError ? error.headers.get('retry-after') : null;
   if (header === null) return 0;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
   return Number.isNaN(ms) ? 0 : Math.max(0, ms);

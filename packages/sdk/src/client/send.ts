@@ -2,7 +2,7 @@ import createOpenApiClient from 'openapi-fetch';
 import type { Route } from '../generated/methods.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import type { RawResponse, RequestOptions } from './methods.ts';
-import { isWorthRetrying, waitMs } from './retries.ts';
+import { isWorthRetrying, retryAfterMs, waitMs } from './retries.ts';
 
 export interface ClientOptions {
   /** The address of the gateway, like `https://pay.example.com`. */
@@ -104,9 +104,10 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
       } catch (error) {
         const isGone = options.signal?.aborted === true;
         if (isGone || retry > maxRetries || !isWorthRetrying(error, isRepeatable)) throw error;
-        const wait = waitMs(retry, error, timing.random(), timing.now());
-        if (wait > maxRetryAfterMs) throw error;
-        await timing.pause(wait, options.signal);
+        const retryAfter = retryAfterMs(error, timing.now());
+        if (retryAfter > maxRetryAfterMs) throw error;
+        const wait = waitMs(retry, maxRetries, error, timing.random());
+        await timing.pause(Math.max(wait, retryAfter), options.signal);
       }
     }
   };
