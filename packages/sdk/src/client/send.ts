@@ -53,6 +53,7 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
     redirect: 'manual',
     // Serialized before, so that every attempt sends the same bytes.
     bodySerializer: (body) => body,
+    querySerializer: queryText,
     ...(fetch && { fetch }),
   });
 
@@ -69,7 +70,7 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
         method.toLowerCase() as never,
         path as never,
         {
-          params: { path: request.path, query: withoutUndefined(request.query) },
+          params: { path: request.path, query: request.query },
           body,
           parseAs: 'text',
           headers: { ...(key !== undefined && { 'idempotency-key': key }), ...options.headers },
@@ -167,8 +168,18 @@ const newKey = (): string => {
   return `${Date.now().toString(36)}-${digits.join('')}`;
 };
 
-const withoutUndefined = (query: Record<string, unknown> = {}) =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+/** The query of a URL. openapi-fetch does not encode the names in `metadata`. */
+const queryText = (query: Record<string, unknown>): string => {
+  const text = new URLSearchParams();
+  const add = (name: string, value: unknown): void => {
+    if (value === undefined || value === null) return;
+    if (Array.isArray(value)) for (const each of value) add(name, each);
+    else if (typeof value === 'object') for (const [key, entry] of Object.entries(value)) add(`${name}[${key}]`, entry);
+    else text.append(name, String(value as string | number | boolean));
+  };
+  for (const [name, value] of Object.entries(query)) add(name, value);
+  return text.toString();
+};
 
 const messageOf = (error: unknown): string => {
   const { cause } = error as { cause?: unknown };
