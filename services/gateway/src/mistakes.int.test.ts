@@ -76,12 +76,12 @@ const PATHS: Mistake[] = [
   [
     'the own reference as the id',
     () => shop.send('GET', '/v1/orders/cart-1002'),
-    '404 no order has this id: it must start with "ord_", and the order must belong to the merchant of the key',
+    '404 no order has this id. The order may be deleted, or belong to another merchant. An id starts with "ord_".',
   ],
   [
     'the id of a payment',
     () => shop.send('GET', `/v1/orders/pay_${newUlid()}`),
-    '404 no order has this id: it must start with "ord_", and the order must belong to the merchant of the key',
+    '404 no order has this id. The order may be deleted, or belong to another merchant. An id starts with "ord_".',
   ],
   [
     'another method',

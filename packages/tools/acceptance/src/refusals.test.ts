@@ -75,7 +75,7 @@ describe('a body is refused', () => {
 describe('the same 404 is returned for', () => {
   const expected = (resource: 'order' | 'payment') => ({
     error: 'Not Found',
-    message: `no ${resource} has this id: it must start with "${ID_PREFIXES[resource]}_", and the ${resource} must belong to the merchant of the key`,
+    message: `no ${resource} has this id. The ${resource} may be deleted, or belong to another merchant. An id starts with "${ID_PREFIXES[resource]}_".`,
     statusCode: 404,
     code: 'not_found',
     request_id: expect.stringMatching(/^req_/),

@@ -94,7 +94,7 @@ describe('a webhook', () => {
       expect(refusalOf(answer)).toMatchObject({
         statusCode: 404,
         message:
-          'no webhook has this id: it must start with "whk_", and the webhook must belong to the merchant of the key',
+          'no webhook has this id. The webhook may be deleted, or belong to another merchant. An id starts with "whk_".',
       });
     }
     expect(await other.api.webhook(webhook.id)).toEqual(webhook);

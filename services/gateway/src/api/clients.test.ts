@@ -181,7 +181,8 @@ test.each(['update', 'cancel', 'advanceTime', 'remove'])(
     const [send] = CALLS[`orders.${name}`]!;
     await expect(send(failing('not_found'))).rejects.toMatchObject({
       code: 'not_found',
-      message: 'no order has this id: it must start with "ord_", and the order must belong to the merchant of the key',
+      message:
+        'no order has this id. The order may be deleted, or belong to another merchant. An id starts with "ord_".',
     });
     await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
   },
@@ -191,7 +192,7 @@ test.each(['confirm', 'fail', 'refund'])('a payment that %s does not find is the
   const [send] = CALLS[`payments.${name}`]!;
   await expect(send(failing('not_found'))).rejects.toMatchObject({
     message:
-      'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+      'no payment has this id. The payment may be deleted, or belong to another merchant. An id starts with "pay_".',
   });
   await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
 });

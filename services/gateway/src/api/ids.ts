@@ -15,7 +15,7 @@ export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhoo
 export const notFound = (resource: ResourceName): AppError =>
   new AppError(
     'not_found',
-    `no ${resource} has this id: it must start with "${ID_PREFIXES[resource]}_", and the ${resource} must belong to the merchant of the key`,
+    `no ${resource} has this id. The ${resource} may be deleted, or belong to another merchant. An id starts with "${ID_PREFIXES[resource]}_".`,
   );
 
 /** Validates an id from a path. A malformed id is 404, like an unknown one. */

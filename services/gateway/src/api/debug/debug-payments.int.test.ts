@@ -183,7 +183,7 @@ describe.each([
       expect((await act(id)).body).toMatchObject({
         statusCode: 404,
         message:
-          'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+          'no payment has this id. The payment may be deleted, or belong to another merchant. An id starts with "pay_".',
       });
   });
 

@@ -143,7 +143,7 @@ describe('refund', () => {
       expect((await refund(id)).body).toMatchObject({
         statusCode: 404,
         message:
-          'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+          'no payment has this id. The payment may be deleted, or belong to another merchant. An id starts with "pay_".',
       });
   });
 });
@@ -154,7 +154,7 @@ test("another merchant's, an unknown and a malformed id are 404", async () => {
   for (const id of [payments[0]!.id, `pay_${newUlid()}`, 'pay_']) {
     expect((await other.send('GET', `/v1/payments/${id}`)).body).toMatchObject({
       message:
-        'no payment has this id: it must start with "pay_", and the payment must belong to the merchant of the key',
+        'no payment has this id. The payment may be deleted, or belong to another merchant. An id starts with "pay_".',
     });
   }
 });

@@ -36,7 +36,7 @@ test('returns a refund to its merchant only', async () => {
       status: 404,
       body: {
         message:
-          'no refund has this id: it must start with "rfd_", and the refund must belong to the merchant of the key',
+          'no refund has this id. The refund may be deleted, or belong to another merchant. An id starts with "rfd_".',
       },
     });
   expect((await other.send('GET', '/v1/refunds')).body).toMatchObject({ items: [], total: 0 });
