@@ -180,7 +180,8 @@ const ORDERS: Mistake[] = [
     () => create({ items: line }),
     '400 items: must be an array, also for one entry: put [ ] around it',
   ],
-  ['a negative quantity', () => createWith({ quantity: -1 }), '400 items.0.quantity: must be more than 0'],
+  ['a negative quantity', () => createWith({ quantity: -1 }), '400 items.0.quantity: must be at least 0.000001'],
+  ['a tiny quantity', () => createWith({ quantity: 5e-7 }), '400 items.0.quantity: must be at least 0.000001'],
   [
     'a quantity with too many decimals',
     () => createWith({ quantity: 0.1234567 }),

@@ -13,7 +13,7 @@ const SHORTEST_DECIMAL = new RegExp(`^\\d+(\\.\\d{1,${QUANTITY_DECIMALS}})?$`);
 export const Quantity = z
   .number()
   // Not `positive`: generators of several languages cannot read an exclusive bound of JSON Schema.
-  .min(SMALLEST_QUANTITY, { error: 'must be more than 0' })
+  .min(SMALLEST_QUANTITY)
   .max(QUANTITY_MAX)
   .refine((value) => SHORTEST_DECIMAL.test(String(value)), {
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
