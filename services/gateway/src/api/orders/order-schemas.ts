@@ -1,6 +1,7 @@
 import {
   AmountDto,
   HistoryEntry,
+  invalidRequest,
   MAX_FILTERED_KEYS,
   MerchantCreateOrderDto,
   Order,
@@ -55,17 +56,20 @@ const OrderListQuery = z
     error: 'needs `currency`: only amounts in one currency can be compared',
   });
 
-/** Gathers the parameters `metadata.<key>` and `metadata[<key>]` of a query in one object. */
+/** Gathers the parameters `metadata.<key>` and `metadata[<key>]` of a query in one object. Throws `invalid_request` for a
+ *  key in both spellings, and for `metadata` without a key. */
 export const gatherMetadata = (query: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const gathered: Record<string, unknown> = {};
-  const metadata: [key: string, value: unknown][] = [];
+  const metadata = new Map<string, unknown>();
   for (const [name, value] of Object.entries(query)) {
     const [, dotted, bracketed] = /^metadata(?:\.(.+)|\[(.+)\])$/s.exec(name) ?? [];
     const key = dotted ?? bracketed;
+    if (name === 'metadata' || (key !== undefined && metadata.has(key)))
+      throw invalidRequest([{ path: name, message: 'write `metadata.key=value`, once' }]);
     if (key === undefined) gathered[name] = value;
-    else metadata.push([key, value]);
+    else metadata.set(key, value);
   }
-  return metadata.length > 0 ? { ...gathered, metadata: Object.fromEntries(metadata) } : gathered;
+  return metadata.size > 0 ? { ...gathered, metadata: Object.fromEntries(metadata) } : gathered;
 };
 
 const StateQuery = z.object({
