@@ -72,7 +72,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Create a new order. Set `can_update` to true in orders that you may want to change.',
   },
   order_has_unsettled_funds: {
-    when: 'The order cannot be deleted because it has money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded.',
+    when: 'The order has money that is neither settled nor refunded: a payment applied to an unpaid order, a received payment, or an orphan.',
     remedy:
       'The message names a payment and what to do with it: refund it, capture the order, or wait. Then delete the order.',
   },

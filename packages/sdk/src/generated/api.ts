@@ -156,7 +156,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an order
-         * @description Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order holds money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
+         * @description Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, or an orphan, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
          *
          *     Needs the scope `orders:self:delete`.
          */
@@ -4377,7 +4377,7 @@ export interface operations {
                 external_reference_id?: string | undefined;
                 /** @description Only orders that are paid in this currency. */
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
-                /** @description Only orders that this finds, exactly, by its form: an id of an order, a payment or a refund; an `external_reference_id`; a payment reference; a deposit address; the hash of a transaction; or a total, with a decimal point or its currency: `12.50`, `12 USDC`. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case. */
+                /** @description Finds orders by exact match. The text can be: an id of an order, a payment or a refund; an `external_reference_id`; a payment reference; a deposit address; the hash of a transaction; or a total, with a decimal point or its currency: `12.50`, `12 USDC`. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case. */
                 search?: string | undefined;
                 /** @description Only orders whose `metadata` has this value at this key: `metadata.table=B7`, or the same as `metadata[table]=B7`, for one key. The value is exact: text, a number as JSON writes it, `true` or `false`. Of an order, the first 50 keys with such values are found. */
                 metadata?: {
@@ -4611,7 +4611,7 @@ export interface operations {
                 payment_rail?: components["schemas"]["Rail"] | undefined;
                 /** @description Only payments of this order. */
                 order_id?: string | undefined;
-                /** @description `true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others. */
+                /** @description `true`: only payments with `due_back_amount`: orphans that are not refunded, and applied payments with a surplus to refund. `false`: only the others. */
                 due_back?: boolean | undefined;
                 /** @description Only payments of orders with exactly this `external_reference_id`. */
                 external_reference_id?: string | undefined;

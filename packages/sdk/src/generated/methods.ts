@@ -94,7 +94,7 @@ export interface Methods {
   /**
    * Delete an order.
    *
-   * Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order holds money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
+   * Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, or an orphan, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
    *
    * Needs the scope `orders:self:delete`.
    */

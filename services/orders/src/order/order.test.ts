@@ -101,6 +101,11 @@ describe('update', () => {
     given(order)
       .when(change(ofBytes(16_384 - 1)))
       .thenRefused('invalid_request');
+    const decided = () =>
+      orderDecider.decide(change(ofBytes(16_384 - 1)), orderDecider.evolve(orderDecider.initial, order));
+    expect(decided).toThrow(
+      'metadata: has 16385 bytes of JSON after the merge. The limit is 16384. Set names to null to remove them',
+    );
     given(order)
       .when(change(null))
       .thenLike({ type: 'OrderUpdated', data: { metadata: { a: 'é' } } });

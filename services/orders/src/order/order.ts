@@ -181,7 +181,7 @@ const mergedMetadata = (current: Metadata, changes: Metadata): Metadata => {
     throw invalidRequest([
       {
         path: 'metadata',
-        message: `would be ${bytes} bytes of JSON together with the names that stay, of at most ${METADATA_MAX_BYTES}: remove names by setting them to null`,
+        message: `has ${bytes} bytes of JSON after the merge. The limit is ${METADATA_MAX_BYTES}. Set names to null to remove them`,
       },
     ]);
   return merged;

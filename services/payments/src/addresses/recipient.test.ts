@@ -13,6 +13,7 @@ const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SEGWIT = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const TAPROOT = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
 const LEGACY = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
+const TESTNET = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const REGTEST = 'bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx';
 
 test.each([
@@ -34,8 +35,9 @@ test.each([
   [main, SEGWIT.replace('t4', 't5'), 'is not an address on bitcoin: its checksum or its form is wrong'],
   [main, LEGACY.replace('BvB', 'BvC'), 'is not an address on bitcoin'],
   [main, ADDRESS, 'is not an address on bitcoin'],
-  [main, REGTEST, 'is an address of another network than bitcoin (Bitcoin): it is of a Bitcoin regtest'],
-  [regtest, SEGWIT, 'is an address of another network than regtest (a Bitcoin regtest): it is of Bitcoin'],
+  [main, REGTEST, 'is an address on a Bitcoin regtest, but the network is bitcoin (Bitcoin)'],
+  [main, TESTNET, 'is an address on a Bitcoin testnet, but the network is bitcoin (Bitcoin)'],
+  [regtest, SEGWIT, 'is an address on Bitcoin, but the network is regtest (a Bitcoin regtest)'],
 ])('an address on %j is refused: %s', (network, text, message) =>
   expect(() => recipientOn(network, text)).toThrow(message),
 );

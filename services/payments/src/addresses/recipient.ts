@@ -32,7 +32,7 @@ const bitcoinRecipient = ({ name, chain }: Extract<Network, { kind: 'bitcoin' }>
   const other = (['main', 'test', 'regtest'] as const).find((each) => isBitcoinAddress(each, text));
   throw new RangeError(
     other
-      ? `is an address of another network than ${name} (${BITCOIN_NAMES[chain]}): it is of ${BITCOIN_NAMES[other]}`
+      ? `is an address on ${BITCOIN_NAMES[other]}, but the network is ${name} (${BITCOIN_NAMES[chain]})`
       : `is not an address on ${name}: its checksum or its form is wrong`,
   );
 };

@@ -33,7 +33,7 @@ const OrderListQuery = z
       .preprocess((text) => (typeof text === 'string' ? text.trim() : text), requestText(1, 128))
       .optional()
       .describe(
-        `Only orders that this finds, exactly, by its form: ${SEARCH_FORMS}. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case.`,
+        `Finds orders by exact match. The text can be: ${SEARCH_FORMS}. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case.`,
       )
       .meta({ examples: ['0x9858EfFD232B4033E47d90003D41EC34EcaEda94'] }),
     metadata: z
@@ -150,7 +150,7 @@ export const deleteOrder = {
   operationId: 'deleteOrder',
   summary: 'Delete an order',
   description:
-    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order holds money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.',
+    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, or an orphan, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.',
   tags,
   params,
   body: NoBody,

@@ -33,7 +33,7 @@ const PaymentListQuery = z.strictObject({
   due_back: booleanParameter
     .optional()
     .describe(
-      '`true`: only payments of which something is to be given back, orphans and surplus that is due for refund: those with `due_back_amount`. `false`: only the others.',
+      '`true`: only payments with `due_back_amount`: orphans that are not refunded, and applied payments with a surplus to refund. `false`: only the others.',
     ),
   external_reference_id: requestText(1, 128)
     .optional()
