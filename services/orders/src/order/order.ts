@@ -16,7 +16,16 @@ import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
-import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order, sightingsOf } from './state.ts';
+import {
+  type ExistingOrder,
+  exists,
+  isHeld,
+  isOpen,
+  MAX_CHANGES,
+  type Order,
+  sightingsOf,
+  takesPayments,
+} from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
@@ -138,11 +147,13 @@ const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') return [];
   if (!order.capabilities.can_cancel)
     throw new AppError('cancel_not_allowed', 'the order was created with can_cancel false: let it expire');
-  if (!isOpen(order))
+  if (!isOpen(order)) {
+    const why = takesPayments(order) ? '' : ': it takes no more payments';
     throw new AppError(
       'order_state_conflict',
-      `an order that is ${order.status} cannot be canceled: it takes no more payments. To give money back, refund its payments`,
+      `an order that is ${order.status} cannot be canceled${why}. To give money back, refund its payments`,
     );
+  }
   const orphanedPaymentIds = order.payments
     .filter((payment) => payment.status === 'applied' || isHeld(payment))
     .map(({ paymentId }) => paymentId);
@@ -216,7 +227,9 @@ const remedyFor = (order: ExistingOrder, payment: PaymentState): string => {
   if (status === 'received' && confirmedAt === undefined)
     return 'is not confirmed yet: wait until it is confirmed or has failed';
   if (status === 'received')
-    return 'is held until more money comes: capture the order, or cancel it and refund the payment';
+    return isOpen(order) && order.capabilities.can_cancel
+      ? 'is held until more money comes: capture the order, or cancel it and refund the payment'
+      : 'is held until more money comes: capture the order';
   if (status === 'orphan' && canBeCaptured(order, payment))
     return 'is an orphan that is not refunded: capture the order, or refund the payment';
   if (status === 'orphan') return 'is an orphan that is not refunded: refund it';
