@@ -1,5 +1,5 @@
 import type { PaymentOutcome } from '@cpg/contracts';
-import { newId } from '@cpg/platform';
+import { newContext, newId } from '@cpg/platform';
 import { applied, DECIDED_AT, held, MERCHANT, report } from '../testing/jest-fixtures.ts';
 import type { Decide } from '../testing/jest-orders-stub-views.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
@@ -144,6 +144,17 @@ describe('refund', () => {
       expect(await refund(id, same)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' } } });
       payments.stub.setUnavailable(false);
       expect((await payments.typesOf(id))!.filter((type) => type === 'PaymentRefunded')).toHaveLength(1);
+    });
+
+    test('is a repeat also of a refund that another instance recorded', async () => {
+      const { id } = await registered(excess);
+      const refundId = newId('refund');
+      const command = { type: 'RefundPayment', refundId, what: 'surplus', at: new Date() } as const;
+      await payments.anotherHandler().handle(id, command, newContext('service:gateway'));
+      payments.stub.setUnavailable(true);
+      const repeat = await refund(id, { refund_id: refundId });
+      payments.stub.setUnavailable(false);
+      expect(repeat).toMatchObject({ status: 200, body: { payment: { status: 'refunded' } } });
     });
   });
 

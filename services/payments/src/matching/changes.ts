@@ -91,7 +91,9 @@ export const paymentChanges = ({
     fail: (paymentId, { failure_reason: failureReason }, context, options) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, what, reason, ...given }, context) => {
-      const found = await commands.find(paymentId);
+      // The order decides first on a surplus, except for a repeat: a cached payment may lack the refund of another
+      // instance.
+      const found = await commands.find(paymentId, { fresh: amount === undefined && what !== 'all' });
       const { merchantId, currency, decimals } = found;
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);

@@ -30,8 +30,9 @@ export const withPaymentLog = (handler: PaymentHandler, log: Logger): PaymentHan
   });
 
 export interface PaymentCommands {
-  /** The payment, perhaps from the cache: use only properties that never change, and its owner. Throws `not_found`. */
-  readonly find: (paymentId: string) => Promise<ExistingPayment>;
+  /** The payment. From the cache, only its owner and the properties that never change are certain; with `fresh` it is
+   *  read from the event store. Throws `not_found`. */
+  readonly find: (paymentId: string, options?: { readonly fresh?: boolean }) => Promise<ExistingPayment>;
   /** Executes one command: decides, appends its events and updates the read model. */
   readonly run: (
     paymentId: string,
@@ -66,13 +67,16 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
     return payment;
   };
   return {
-    find: async (paymentId) => {
+    find: async (paymentId, { fresh = false } = {}) => {
       const find = async () => requireExisting((await handler.load(paymentId)).state);
+      const findFresh = () => {
+        handler.evict(paymentId);
+        return find();
+      };
+      if (fresh) return findFresh();
       const known = await find();
-      if (known.merchantId !== UNCLAIMED_MERCHANT) return known;
       // An operator may have assigned it since.
-      handler.evict(paymentId);
-      return find();
+      return known.merchantId === UNCLAIMED_MERCHANT ? findFresh() : known;
     },
     run,
     recordOutcomes: async (outcomes, context, options) => {

@@ -112,7 +112,8 @@ export const requestedRefunds = ({
       const { merchant_id: merchantId, refund_id: refundId, amount, what, reason, destination } = call;
       if (call.tx_hash !== undefined)
         throw refusedField('tx_hash', 'has no meaning with "settle": "on_chain": the chain shows the transaction');
-      const payment = await commands.find(paymentId);
+      // As for a recorded refund: a cached payment may lack the request of another instance.
+      const payment = await commands.find(paymentId, { fresh: amount === undefined && what !== 'all' });
       if (payment.merchantId !== merchantId) throw new AppError('not_found', 'the payment does not exist');
       const { currency, decimals } = payment;
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
