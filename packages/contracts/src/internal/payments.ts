@@ -232,8 +232,6 @@ export const PageDeposit = z.object({
   /** Decimals of the asset on its chain. */
   decimals: z.int(),
   required_confirmations: z.int(),
-  /** The smallest amount that can be paid; one minor unit by default. */
-  smallest_payable_minor: Minor.optional(),
   /** The block explorer of the network. It shows a transaction at `/tx/<hash>`. */
   explorer: z.string().optional(),
 });

@@ -338,19 +338,13 @@ test('holds nothing but the payer’s view, whatever the order holds', () => {
     expect(JSON.stringify(checkout)).not.toContain(secret);
 });
 
-test('owes nobody a surplus that is too small to send', () => {
-  const paid = (unapplied_amount: string) =>
-    of({
-      status: 'paid',
-      remaining_amount: '0.000000',
-      deposits: [
-        deposit({ smallest_payable_minor: '1000' }),
-        deposit({ network: 'bnb', smallest_payable_minor: '500' }),
-      ],
-      payments: [payment({ status: 'applied', unapplied_amount })],
-    });
-  expect(paid('0.000499')).toMatchObject({ due_back: '0.000000', payments: [{ due_back: '0.000000' }] });
-  expect(paid('0.000500')).toMatchObject({ due_back: '0.000500', payments: [{ due_back: '0.000500' }] });
+test.each([
+  ['too small to send', undefined, NONE],
+  ['due', '0.000499', '0.000499'],
+])('owes as much of a surplus that is %s as the payment says', (_, due_back_amount, due_back) => {
+  const surplus = payment({ status: 'applied', unapplied_amount: '0.000499', due_back_amount });
+  const checkout = of({ status: 'paid', remaining_amount: NONE, payments: [surplus] });
+  expect(checkout).toMatchObject({ due_back, payments: [{ due_back }] });
 });
 
 test('asks for the amount of the instructions, which wallets take', () => {

@@ -9,7 +9,6 @@ import {
   type OrphanReason,
   type PageDeposit,
   type Payment,
-  toMinor,
 } from '@cpg/contracts';
 
 /** How deep a transfer is in its chain. */
@@ -31,13 +30,14 @@ export const payerPayments = (
   payments.filter(isOfPayer).map((payment) => {
     const { paid_amount, currency, asset_label, provider_id, tx_hash, created_at } = payment;
     const deposit = depositOf(payment, deposits);
+    const zero = fromMinor(0n, decimalsIn(paid_amount));
     return {
       amount: paid_amount,
       currency,
       ...(asset_label && { asset_label }),
       state: stateOf(payment, deposit),
-      due_back: dueBack(payment, smallestPayable(deposits)),
-      returned: payment.refunded_amount ?? fromMinor(0n, decimalsIn(paid_amount)),
+      due_back: payment.due_back_amount ?? zero,
+      returned: payment.refunded_amount ?? zero,
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
       ...(tx_hash && { tx_hash }),
       ...(tx_hash && deposit?.explorer && { tx_url: transactionUrl(deposit, tx_hash) }),
@@ -82,20 +82,3 @@ const stateOf = (
 
 const isToAccept = (reason: OrphanReason | undefined) =>
   reason === 'late' || reason === 'insufficient' || reason === 'wrong_network';
-
-/** A surplus that nobody can send is not due. */
-const dueBack = (
-  { status, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment,
-  smallestMinor: bigint,
-): string => {
-  const decimals = decimalsIn(paid_amount);
-  const minor = (amount: string) => toMinor(amount, decimals);
-  const unapplied = minor(unapplied_amount);
-  const surplus = unapplied < smallestMinor ? 0n : unapplied;
-  return fromMinor(status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : surplus, decimals);
-};
-
-const smallestPayable = (deposits: readonly PageDeposit[]): bigint =>
-  deposits
-    .map(({ smallest_payable_minor: smallest = '1' }) => BigInt(smallest))
-    .sort((one, other) => (one < other ? -1 : 1))[0] ?? 1n;

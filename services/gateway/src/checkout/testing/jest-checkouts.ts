@@ -23,7 +23,10 @@ export const deposit = (more: Partial<PageDeposit> = {}): PageDeposit => ({
 /** A payment on the chain of `deposit`. */
 export const payment = (more: Partial<Payment> = {}): Payment => {
   const { applied_amount: _, ...rest } = exampleOf(Payment);
-  const { status = 'received', paid_amount = '52.472200' } = more;
+  const { status = 'received', paid_amount = '52.472200', unapplied_amount, refunded_amount = '0' } = more;
+  const decimals = decimalsIn(paid_amount);
+  const left = fromMinor(toMinor(paid_amount, decimals) - toMinor(refunded_amount, decimals), decimals);
+  const due_back_amount = status === 'orphan' ? left : unapplied_amount;
   return {
     ...rest,
     provider_id: 'eip155:8453/0xabc/0',
@@ -31,6 +34,7 @@ export const payment = (more: Partial<Payment> = {}): Payment => {
     status,
     paid_amount,
     applied_amount: status === 'applied' ? paid_amount : '0.000000',
+    ...(due_back_amount !== undefined && Number(due_back_amount) > 0 && { due_back_amount }),
     ...more,
   };
 };

@@ -123,6 +123,5 @@ const pageDeposit = (
   address: deposit.address,
   decimals: deposit.decimals,
   required_confirmations: deposit.requiredConfirmations,
-  ...(deposit.smallestPayableMinor && { smallest_payable_minor: deposit.smallestPayableMinor }),
   ...(explorer && { explorer }),
 });
