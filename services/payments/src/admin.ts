@@ -1,4 +1,4 @@
-import { AssetsConfig, readAssets } from '@cpg/assets';
+import { AssetsConfig, type Network, readAssets } from '@cpg/assets';
 import {
   ACCOUNT_STREAM_PREFIX,
   CHAIN_STREAM_PREFIX,
@@ -7,11 +7,11 @@ import {
   TOPICS,
 } from '@cpg/contracts';
 import { runServiceCommands, serviceCommands, withStores } from '@cpg/operations';
-import { createLogger, readConfig, ServiceConfig, wallClock, writeLine } from '@cpg/platform';
-import type { Outcome } from '@cpg/platform/commands';
+import { createLogger, readConfig, ServiceConfig, wallClock, writeErrorLine, writeLine } from '@cpg/platform';
+import type { With } from '@cpg/platform/commands';
 import { createPool } from '@cpg/platform/postgres';
 import { verifyBooks } from './books/compare-streams.ts';
-import { addChainsCommands, withChains } from './chains/operator/chains-commands.ts';
+import { addChainsCommands, type ChainsCommand } from './chains/operator/chains-commands.ts';
 import { addUnclaimedCommands, type UnclaimedCommand } from './matching/unclaimed-commands.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { payableProjection } from './payables/payable-projection.ts';
@@ -19,15 +19,32 @@ import { paymentProjection } from './read/payment-projection.ts';
 
 const { env } = process;
 
-const withUnclaimed = (work: (command: UnclaimedCommand) => Promise<Outcome>): Promise<Outcome> =>
-  withStores(env, async ({ client, databaseUrl }) => {
-    const Config = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(AssetsConfig.shape);
-    const { networks } = readAssets(readConfig(Config, env));
-    const log = createLogger({ name: 'admin', level: 'warn' });
-    const db = createPool({ url: databaseUrl, name: 'admin', max: 1, log });
-    const print = (line: string) => void writeLine(line);
-    return work({ client, db, networks, now: wallClock, print }).finally(() => db.end());
-  });
+const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
+  AssetsConfig.shape,
+);
+
+interface AssetsAndPool extends Pick<ChainsCommand, 'assets' | 'db' | 'print'> {
+  readonly networks: readonly Network[];
+}
+
+const withAssetsAndPool: With<AssetsAndPool> = async (work) => {
+  const config = readConfig(Config, env);
+  const { assets, networks } = readAssets(config);
+  const log = createLogger({ name: 'admin', level: 'warn' });
+  const db = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
+  const print = (line: string) => void writeLine(line);
+  return work({ assets, networks, db, print }).finally(() => db.end());
+};
+
+const withChains: With<ChainsCommand> = (work) =>
+  withAssetsAndPool(({ networks, ...rest }) =>
+    work({ ...rest, networks: networks.map(({ name }) => name), warn: writeErrorLine }),
+  );
+
+const withUnclaimed: With<UnclaimedCommand> = (work) =>
+  withStores(env, ({ client }) =>
+    withAssetsAndPool(({ networks, db, print }) => work({ client, db, networks, now: wallClock, print })),
+  );
 
 const program = serviceCommands({
   service: 'payments',
@@ -39,6 +56,6 @@ const program = serviceCommands({
   published: { topic: TOPICS.payments.name, objectType: 'payment' },
   verifyMore: ({ client, ...options }) => verifyBooks(client, options),
 });
-addChainsCommands(program, withChains(env));
+addChainsCommands(program, withChains);
 addUnclaimedCommands(program, withUnclaimed);
 process.exitCode = await runServiceCommands(program, process.argv.slice(2));

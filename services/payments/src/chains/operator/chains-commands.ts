@@ -1,7 +1,6 @@
-import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
-import { createLogger, readConfig, ServiceConfig, writeErrorLine, writeLine } from '@cpg/platform';
+import type { Asset } from '@cpg/assets';
 import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
-import { createPool, type Queryable } from '@cpg/platform/postgres';
+import type { Queryable } from '@cpg/platform/postgres';
 import { type AddressDetails, addressDetails, watchForGood } from '../../payables/deposit-addresses.ts';
 import { receivingPath } from '../../payables/payable.ts';
 import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from '../chain-status.ts';
@@ -13,10 +12,6 @@ const HALT_ADVICE =
   'Compare block and chain id with an explorer. If a node is wrong, repair it, or take it out of CHAIN_URLS and ' +
   'restart: reading goes on by itself, and nothing is lost. Only if the chain itself changed: rescan with --apply from below the fork';
 
-const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
-  AssetsConfig.shape,
-);
-
 export interface ChainsCommand {
   readonly db: Queryable;
   readonly assets: readonly Asset[];
@@ -25,18 +20,6 @@ export interface ChainsCommand {
   /** Prints what is no part of the answer. */
   readonly warn: (line: string) => void;
 }
-
-export const withChains =
-  (env: NodeJS.ProcessEnv): With<ChainsCommand> =>
-  async (work) => {
-    const config = readConfig(Config, env);
-    const { assets, networks } = readAssets(config);
-    const log = createLogger({ name: 'admin', level: 'warn' });
-    const db = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
-    const names = networks.map(({ name }) => name);
-    const print = (line: string) => void writeLine(line);
-    return work({ db, assets, networks: names, print, warn: writeErrorLine }).finally(() => db.end());
-  };
 
 /** Adds the commands on the chains that are read for deposits. */
 export const addChainsCommands = (program: AdminCommand, withCommand: With<ChainsCommand>): void => {
