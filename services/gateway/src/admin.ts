@@ -1,5 +1,5 @@
 import { createLogger, internalClient, secretBox, wallClock, writeLine } from '@cpg/platform';
-import { adminProgram, type Outcome, runAdminProgram, type With } from '@cpg/platform/commands';
+import { adminProgram, type Outcome, runAdminProgram, type RunWith } from '@cpg/platform/commands';
 import { createPool, type Pool } from '@cpg/platform/postgres';
 import { addClockCommands } from './admin/clock.ts';
 import { addDepositSettingsCommands, type DepositSettingsAdmin } from './admin/deposit-commands.ts';
@@ -40,20 +40,20 @@ const withDatabase = async (
   }
 };
 
-const withAdmin: With<KeyAdmin> = async (work) => {
+const withAdmin: RunWith<KeyAdmin> = async (work) => {
   const config = readAdminConfig(env);
   const environment = keyEnvironmentOf(config.ENVIRONMENT);
   const pepper = config.API_KEY_PEPPER[0]!;
   return withDatabase(config, (pool) => work({ pool, pepper, environment, now: wallClock }));
 };
 
-const withSecrets: With<SecretsAdmin> = async (work) => {
+const withSecrets: RunWith<SecretsAdmin> = async (work) => {
   const config = readSecretsConfig(env);
   const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
   return withDatabase(config, (pool) => work({ pool, box, pepper: config.API_KEY_PEPPER[0]! }));
 };
 
-const withDepositSettings: With<DepositSettingsAdmin> = async (work) => {
+const withDepositSettings: RunWith<DepositSettingsAdmin> = async (work) => {
   const config = readDepositSettingsConfig(env);
   return withDatabase(config, async (db) => {
     const payments = internalClient({
@@ -69,7 +69,7 @@ const withDepositSettings: With<DepositSettingsAdmin> = async (work) => {
   });
 };
 
-const withAudit: With<OrderAudit> = async (work) => {
+const withAudit: RunWith<OrderAudit> = async (work) => {
   const config = readAuditConfig(env);
   const orders = internalClient({ name: 'orders', url: config.ORDERS_URL, tokens: config.ADMIN_TO_ORDERS_TOKEN });
   const payments = internalClient({
@@ -85,7 +85,7 @@ const withAudit: With<OrderAudit> = async (work) => {
   }
 };
 
-const withSandbox: With<SandboxWebhooks> = async (work) => {
+const withSandbox: RunWith<SandboxWebhooks> = async (work) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   const print = (text: string) => void writeLine(text);

@@ -8,7 +8,7 @@ import {
 } from '@cpg/contracts';
 import { runServiceCommands, serviceCommands, withStores } from '@cpg/operations';
 import { createLogger, readConfig, ServiceConfig, wallClock, writeErrorLine, writeLine } from '@cpg/platform';
-import type { With } from '@cpg/platform/commands';
+import type { RunWith } from '@cpg/platform/commands';
 import { createPool } from '@cpg/platform/postgres';
 import { verifyBooks } from './books/compare-streams.ts';
 import { addChainsCommands, type ChainsCommand } from './chains/operator/chains-commands.ts';
@@ -27,7 +27,7 @@ interface AssetsAndPool extends Pick<ChainsCommand, 'assets' | 'db' | 'print'> {
   readonly networks: readonly Network[];
 }
 
-const withAssetsAndPool: With<AssetsAndPool> = async (work) => {
+const withAssetsAndPool: RunWith<AssetsAndPool> = async (work) => {
   const config = readConfig(Config, env);
   const { assets, networks } = readAssets(config);
   const log = createLogger({ name: 'admin', level: 'warn' });
@@ -36,12 +36,12 @@ const withAssetsAndPool: With<AssetsAndPool> = async (work) => {
   return work({ assets, networks, db, print }).finally(() => db.end());
 };
 
-const withChains: With<ChainsCommand> = (work) =>
+const withChains: RunWith<ChainsCommand> = (work) =>
   withAssetsAndPool(({ networks, ...rest }) =>
     work({ ...rest, networks: networks.map(({ name }) => name), warn: writeErrorLine }),
   );
 
-const withUnclaimed: With<UnclaimedCommand> = (work) =>
+const withUnclaimed: RunWith<UnclaimedCommand> = (work) =>
   withStores(env, ({ client }) =>
     withAssetsAndPool(({ networks, db, print }) => work({ client, db, networks, now: wallClock, print })),
   );

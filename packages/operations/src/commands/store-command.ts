@@ -11,7 +11,7 @@ import {
   verified,
 } from '@cpg/event-sourcing';
 import { createLogger, KafkaConfig, type Logger, readConfig } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { createKafka } from '@cpg/platform/kafka';
 import { createPool, type Pool, transaction } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -26,7 +26,7 @@ interface StoreCommandOptions extends ShadowTableOptions {
 }
 
 /** Adds the commands on the event store and what follows it. */
-export const addStoreCommands = (program: AdminCommand, withService: With<StoreCommandOptions>): void => {
+export const addStoreCommands = (program: AdminCommand, withService: RunWith<StoreCommandOptions>): void => {
   const store = program.command('store').description('the event store and what follows it, after a restore');
   store
     .command('reconcile')

@@ -18,8 +18,8 @@ const PROGRAM = 'npm run admin --';
 /** The end of a command: a text to print, its exit code, or nothing. */
 export type Outcome = string | number | void;
 
-/** Runs work with what it needs, such as a database, and closes that. */
-export type With<Context> = (work: (context: Context) => Promise<Outcome>) => Promise<Outcome>;
+/** Opens the context of a command, such as its database, runs the command with it, and closes it. */
+export type RunWith<Context> = (work: (context: Context) => Promise<Outcome>) => Promise<Outcome>;
 
 /** A command of an operator: the thing that it works on is its argument, everything else is an option. */
 export class AdminCommand extends Command {

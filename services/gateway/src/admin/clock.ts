@@ -1,4 +1,4 @@
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { newestBlocks, type Pool } from '@cpg/platform/postgres';
 import { parseInstant } from './command.ts';
 
@@ -10,7 +10,7 @@ interface Clocks {
   readonly now: () => Date;
 }
 
-export const addClockCommands = (program: AdminCommand, withClocks: With<Clocks>): void => {
+export const addClockCommands = (program: AdminCommand, withClocks: RunWith<Clocks>): void => {
   const clock = program.command('clock').description('the clocks of the machines');
   clock
     .command('show')

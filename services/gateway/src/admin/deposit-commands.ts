@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { spendingSecretIn } from '@cpg/assets';
 import { type DepositSettingsCall, type DepositSettingsView, isAppError, TolerancePercent } from '@cpg/contracts';
 import { newContext } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import type { Queryable } from '@cpg/platform/postgres';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
 import type { PaymentsClient } from '../api/payments/payments-client.ts';
@@ -44,7 +44,10 @@ const refundAddressTable = ({ refund_addresses: addresses }: DepositSettingsView
       );
 
 /** Adds the commands on how the deposits of a merchant are received. Their output never has a key. */
-export const addDepositSettingsCommands = (program: AdminCommand, withPayments: With<DepositSettingsAdmin>): void => {
+export const addDepositSettingsCommands = (
+  program: AdminCommand,
+  withPayments: RunWith<DepositSettingsAdmin>,
+): void => {
   const show = (merchantId: string, print: (settings: DepositSettingsView) => string) =>
     withPayments(async (admin) => print(await settingsOf(merchantId, admin)));
   const change = (

@@ -1,4 +1,4 @@
-import type { AdminCommand, With } from '@cpg/platform/commands';
+import type { AdminCommand, RunWith } from '@cpg/platform/commands';
 import { type ApiKey, SCOPES } from '../door/keys/api-key.ts';
 import {
   createKey,
@@ -19,7 +19,7 @@ const SCOPE_LIST = Object.entries(SCOPES)
   .join('\n');
 
 /** Adds the commands on API keys. */
-export const addKeyCommands = (program: AdminCommand, withAdmin: With<KeyAdmin>): void => {
+export const addKeyCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmin>): void => {
   const keys = program.command('keys').description('API keys of merchants');
   const KID = ['<kid>', 'the first 12 characters of the key after ak_live_ or ak_sandbox_, or the whole key'] as const;
   const LABEL = ['--label <text>', 'a name to tell keys apart, such as the program that uses it'] as const;

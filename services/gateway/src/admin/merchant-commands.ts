@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { pretty, readJson } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 import {
@@ -15,7 +15,7 @@ import {
 const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
 
 /** Adds the commands on merchants and the look of their payment pages. */
-export const addMerchantCommands = (program: AdminCommand, withAdmin: With<KeyAdmin>): void => {
+export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmin>): void => {
   const merchants = program.command('merchants').description('merchants of this gateway');
   merchants
     .command('create')

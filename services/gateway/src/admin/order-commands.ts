@@ -1,7 +1,7 @@
 import { OrderId, type RecordedEntry } from '@cpg/contracts';
 import { newContext } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
-import { clampedIsoString, type ReadHistory } from '../api/orders/order-history.ts';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
+import { inRecordedTime, type ReadHistory } from '../api/orders/order-history.ts';
 import type { OrdersClient } from '../api/orders/orders-client.ts';
 import { parseInstant, pretty } from './command.ts';
 
@@ -12,7 +12,7 @@ export interface OrderAudit {
 }
 
 /** Adds the commands that read the events of one order from the services that own them. */
-export const addOrderCommands = (program: AdminCommand, withServices: With<OrderAudit>): void => {
+export const addOrderCommands = (program: AdminCommand, withServices: RunWith<OrderAudit>): void => {
   const orders = program.command('orders').description('for auditors, the events of one order');
   orders
     .command('history')
@@ -36,25 +36,28 @@ export const addOrderCommands = (program: AdminCommand, withServices: With<Order
     });
 };
 
+/** Prints page by page, because a history can be long. */
 const printHistory = async (orderId: string, asJson: boolean, { readHistory, print }: OrderAudit): Promise<void> => {
   let after: string | undefined;
-  for (let more = true; more;) {
-    const page = await readHistory(orderId, after, context());
-    for (const { message } of page.messages) await print(asJson ? JSON.stringify(message) : formatEvent(message));
-    after = page.messages.at(-1)?.place;
+  let hasMore: boolean;
+  do {
+    const { messages: entries, more } = await readHistory(orderId, after, context());
+    for (const { message: entry } of entries) await print(asJson ? JSON.stringify(entry) : formatEntry(entry));
+    after = entries.at(-1)?.place;
+    // Another entry follows a page with more, so only the first page can be empty.
     if (after === undefined) throw new CommandError(`order ${orderId} has no recorded events`);
-    more = page.more;
-  }
+    hasMore = more;
+  } while (hasMore);
 };
 
 const orderAt = async (orderId: string, time: Date, { orders }: OrderAudit): Promise<string> => {
-  const order = await orders.at(orderId, clampedIsoString(time), context());
+  const order = await orders.at(orderId, inRecordedTime(time), context());
   if (!order)
     throw new CommandError(`order ${orderId} did not exist at ${time.toISOString()}, or has been deleted since`);
   return pretty(order);
 };
 
-const formatEvent = ({ at, stream, sequence, type, actor, request_id, data }: RecordedEntry): string =>
+const formatEntry = ({ at, stream, sequence, type, actor, request_id, data }: RecordedEntry): string =>
   `${at}  ${stream} #${sequence}  ${type}  by ${actor} in ${request_id}\n    ${JSON.stringify(data)}`;
 
 const parseOrderId = (text: string): string => {

@@ -1,5 +1,5 @@
 import { type SecretBox, webhookRow } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
 import { WEBHOOK_BOXES } from '../api/webhooks/webhook-queries.ts';
 import { responseRow } from '../door/idempotency/stored-requests.ts';
@@ -14,7 +14,7 @@ export interface SecretsAdmin {
 }
 
 /** Adds commands that are safe to run again, and while services run: a row that changes meanwhile keeps its change. */
-export const addSecretsCommands = (program: AdminCommand, withSecrets: With<SecretsAdmin>): void => {
+export const addSecretsCommands = (program: AdminCommand, withSecrets: RunWith<SecretsAdmin>): void => {
   const secrets = program.command('secrets').description('the keys that encrypt and hash stored secrets');
   secrets
     .command('status')

@@ -1,6 +1,6 @@
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
 import { untilAborted, wallClock } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { request } from 'undici';
 import { z } from 'zod';
 import { type ForwardedDelivery, startForwarder } from './forwarder.ts';
@@ -13,7 +13,7 @@ export interface SandboxWebhooks {
 }
 
 /** Adds commands that work through the public API of a sandbox. */
-export const addWebhooksCommands = (program: AdminCommand, withSandbox: With<SandboxWebhooks>): void => {
+export const addWebhooksCommands = (program: AdminCommand, withSandbox: RunWith<SandboxWebhooks>): void => {
   const webhooks = program.command('webhooks').description('webhooks of a sandbox, while you develop');
   const KEY = ['--key <key>', 'a key of the sandbox; by default that of the last "npm start" in this folder'] as const;
   const API = ['--api <url>', 'the address of its API; by default that of the last "npm start"'] as const;

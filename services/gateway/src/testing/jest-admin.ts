@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateMerchantDto } from '@cpg/contracts';
-import { type AdminCommand, type With } from '@cpg/platform/commands';
+import { type AdminCommand, type RunWith } from '@cpg/platform/commands';
 import { runCommand } from '@cpg/platform/commands/testing';
 import { createPool, type Pool } from '@cpg/platform/postgres';
 import { testDatabase } from '@cpg/platform/postgres/testing';
@@ -60,7 +60,7 @@ export const startAdmin = async (): Promise<TestAdmin> => {
     pool,
     clock: START,
     run: async (...args) => {
-      const withAdmin: With<KeyAdmin> = (work) =>
+      const withAdmin: RunWith<KeyAdmin> = (work) =>
         work({ pool, pepper: PEPPER, environment: 'live', now: () => admin.clock });
       const add = (program: AdminCommand) => {
         addMerchantCommands(program, withAdmin);

@@ -14,7 +14,7 @@ import {
 } from '@cpg/contracts';
 import { commandHandler, readHistoryEntries } from '@cpg/event-sourcing';
 import { newContext } from '@cpg/platform';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { isOrderRecorded, merchantOfOrder } from '../payables/payable.ts';
@@ -42,7 +42,7 @@ interface Options {
 type OptionName = keyof Options;
 
 /** Adds the commands on money that came for no known order. */
-export const addUnclaimedCommands = (program: AdminCommand, withCommand: With<UnclaimedCommand>): void => {
+export const addUnclaimedCommands = (program: AdminCommand, withCommand: RunWith<UnclaimedCommand>): void => {
   const unclaimed = program.command('unclaimed').description('confirmed money that came for no known order');
   const BY = ['--by <person>', 'who decides; by default the user of this system'] as const;
   const REASON = ['--reason <text>', 'why, for auditors'] as const;

@@ -68,7 +68,7 @@ export const createPublicHistoryReader =
 
 /** The time as ISO 8601 with milliseconds, moved into the years 1970 to 9999: ISO 8601 cannot express all years, and no
  *  event is recorded outside these. */
-export const clampedIsoString = (instant: Date): string => {
+export const inRecordedTime = (instant: Date): string => {
   const [from, to] = [ALL_TIME.from, ALL_TIME.to].map((end) => Date.parse(end));
   return new Date(Math.max(from!, Math.min(to!, instant.getTime()))).toISOString();
 };

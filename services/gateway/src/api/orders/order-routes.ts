@@ -27,7 +27,7 @@ import { callContext, callerOf, canAnswer } from '../../door/request.ts';
 import { orNotFound, parseId } from '../ids.ts';
 import { checkBrowserUrl } from '../merchant-urls.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
-import { clampedIsoString, createHistoryReader, createPublicHistoryReader, encodeCursor } from './order-history.ts';
+import { inRecordedTime, createHistoryReader, createPublicHistoryReader, encodeCursor } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
 import * as schemas from './order-schemas.ts';
 import type { CreatedOrder, OrderDeletion, OrderRef, OrdersClient } from './orders-client.ts';
@@ -98,7 +98,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     const current = await findOrder(request, request.params.id);
     const { at } = request.query;
     if (!at) return current;
-    const past = await orders.at(current.id, clampedIsoString(at), callContext(request));
+    const past = await orders.at(current.id, inRecordedTime(at), callContext(request));
     if (!past) throw new AppError('not_found', 'the order did not exist at this time');
     return past;
   });

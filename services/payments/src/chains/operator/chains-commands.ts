@@ -1,5 +1,5 @@
 import type { Asset } from '@cpg/assets';
-import { type AdminCommand, CommandError, type With } from '@cpg/platform/commands';
+import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import type { Queryable } from '@cpg/platform/postgres';
 import { type AddressDetails, addressDetails, watchForGood } from '../../payables/deposit-addresses.ts';
 import { receivingPath } from '../../payables/payable.ts';
@@ -22,7 +22,7 @@ export interface ChainsCommand {
 }
 
 /** Adds the commands on the chains that are read for deposits. */
-export const addChainsCommands = (program: AdminCommand, withCommand: With<ChainsCommand>): void => {
+export const addChainsCommands = (program: AdminCommand, withCommand: RunWith<ChainsCommand>): void => {
   const chains = program.command('chains').description('the chains that are read for deposits');
   chains
     .command('status')
