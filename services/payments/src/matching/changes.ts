@@ -13,16 +13,17 @@ import type { CallContext, Logger } from '@cpg/platform';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
-import { checkedReturn } from './refund-return.ts';
+import { checkedRefundTransfer } from './refund-return.ts';
 import type { PaymentCommand, RefundPayment } from '../payment/command.ts';
 import type { ExistingPayment } from '../payment/state.ts';
 
-/** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
+/** Changes to a recorded payment. Each is recorded on the payment's stream first and then sent to its order. All are
  *  idempotent. */
 export interface PaymentChanges {
   /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
   readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
-  /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. */
+  /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. `beforeAppend`
+   *  throws to keep a process from recording it that no longer reads the chain. */
   readonly fail: (
     paymentId: string,
     call: FailureCall,
@@ -30,9 +31,9 @@ export interface PaymentChanges {
     options?: Pick<HandleOptions, 'beforeAppend'>,
   ) => Promise<RegisteredPayment>;
   /** The merchant records that it paid back an amount, all that is left, or else the surplus. The order decides what is
-   *  surplus, so that needs its newest decision: throws `dependency_unavailable` without it. Throws `not_found` for a
+   *  surplus, so it is asked first: throws `dependency_unavailable` if it does not answer. Throws `not_found` for a
    *  payment of another merchant, `refund_amount_required`, `nothing_to_refund`, `refund_too_large`,
-   *  `payment_conflict` while the payment is received or once it failed, `invalid_request` naming a field. */
+   *  `payment_conflict` in the status `received` or `failed`, `invalid_request` naming a field. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
   readonly changeRefund: RefundChange;
 }
@@ -71,6 +72,7 @@ export const paymentChanges = ({
     { notify = notifyOrder, ...options }: Pick<HandleOptions, 'beforeAppend'> & { readonly notify?: NotifyOrder } = {},
   ) => {
     const changed = await commands.run(paymentId, command, context, options);
+    // The change is recorded: an outage from here on must not look as if nothing was done.
     const { payment, order } = await afterRecording(() => notify(changed, context));
     return { payment: paymentView(payment), order };
   };
@@ -97,16 +99,17 @@ export const paymentChanges = ({
       const { merchantId, currency, decimals } = found;
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
-      const returned = checkedReturn(given, found, table);
+      const transfer = checkedRefundTransfer(given, found, table);
       const command: PaymentCommand = {
         type: 'RefundPayment',
         refundId,
         amountMinor,
         what,
         reason,
-        ...returned,
+        ...transfer,
         at: now(),
       };
+      // The order's decision is recorded on the payment, where the command finds it.
       if (isOfSurplus({ refundId, amountMinor, what }, found)) await notifyOrder(found, context);
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },

@@ -1,5 +1,5 @@
 import { readAssets } from '@cpg/assets';
-import { checkedReturn } from './refund-return.ts';
+import { checkedRefundTransfer } from './refund-return.ts';
 
 const TABLE = readAssets({ ENVIRONMENT: 'production', NETWORKS: ['bitcoin', 'ethereum', 'base'], CAZ_DECIMALS: 18 });
 const TX_HASH = `0x${'AB'.repeat(32)}`;
@@ -19,23 +19,23 @@ const faultOf = (run: () => unknown): unknown => {
   }
 };
 
-test('nothing is known without the fields', () => expect(checkedReturn({}, onChain, TABLE)).toEqual({}));
+test('nothing is known without the fields', () => expect(checkedRefundTransfer({}, onChain, TABLE)).toEqual({}));
 
 test('a transaction and an address are of the network of the payment, in canonical form', () =>
-  expect(checkedReturn({ tx_hash: TX_HASH, destination: ADDRESS.toLowerCase() }, onChain, TABLE)).toEqual({
+  expect(checkedRefundTransfer({ tx_hash: TX_HASH, destination: ADDRESS.toLowerCase() }, onChain, TABLE)).toEqual({
     network: network!.name,
     txHash: TX_HASH.toLowerCase(),
     destination: ADDRESS,
   }));
 
 test('another network of the currency can be given', () =>
-  expect(checkedReturn({ network: other!.name }, onChain, TABLE)).toEqual({ network: other!.name }));
+  expect(checkedRefundTransfer({ network: other!.name }, onChain, TABLE)).toEqual({ network: other!.name }));
 
 test('what a provider paid back is recorded as given', () => {
   const given = { tx_hash: 're_42', destination: 'IBAN …3000' };
-  expect(checkedReturn(given, atProvider, TABLE)).toEqual({ txHash: 're_42', destination: 'IBAN …3000' });
+  expect(checkedRefundTransfer(given, atProvider, TABLE)).toEqual({ txHash: 're_42', destination: 'IBAN …3000' });
   const { name } = network!;
-  expect(checkedReturn({ network: name, destination: ADDRESS }, atProvider, TABLE)).toEqual({
+  expect(checkedRefundTransfer({ network: name, destination: ADDRESS }, atProvider, TABLE)).toEqual({
     network: name,
     destination: ADDRESS,
   });
@@ -47,7 +47,7 @@ test.each([
   [{ destination: ADDRESS.replace('aAe', 'aae') }, 'destination', /^has a wrong checksum/],
   [{ tx_hash: 're_42' }, 'tx_hash', /^is not a transaction on/],
 ])('%j is refused for a payment on a chain, and the field named', (given, path, message) =>
-  expect(faultOf(() => checkedReturn(given, onChain, TABLE))).toEqual({
+  expect(faultOf(() => checkedRefundTransfer(given, onChain, TABLE))).toEqual({
     path,
     message: expect.stringMatching(message),
   }),

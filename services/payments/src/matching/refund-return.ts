@@ -8,7 +8,7 @@ type GivenReturn = Pick<RefundCall, 'tx_hash' | 'network' | 'destination'>;
 /** How the merchant paid back, checked for the network: the given one, or else that of the payment. Money that no chain
  *  shows went back in a way that only its provider can check, so its values stay as given. Throws `invalid_request`
  *  naming the field. */
-export const checkedReturn = (
+export const checkedRefundTransfer = (
   { tx_hash, network: name, destination }: GivenReturn,
   payment: { readonly providerId: string; readonly currency: PaymentCurrency },
   table: AssetTable,

@@ -6,21 +6,24 @@ import { NONE_UNSETTLED, type Unsettled } from './second-reading.ts';
 export interface ChainProgress {
   readonly tip: number;
   readonly height: number;
-  /** Null until they were counted. */
+  /** Number of watched addresses; null until they were counted. */
   readonly watched: number | null;
   readonly reorganizations: number;
-  /** Blocks that are deep enough and were not read again. */
+  /** Blocks that are deep enough and were not read again: the first reading may have missed transfers. */
   readonly recheckLag: number;
+  /** Transfers that are deep enough and not confirmed, by the reason. */
   readonly unsettled: Unsettled;
   /** Transfers whose report as a payment fails. */
   readonly failingReports: number;
   /** When all that the nodes had was last read, also by an earlier process. Before the first time, when this process
    *  began. */
   readonly readAt: Date;
+  /** `behind`: the nodes do not have the newest block that was read. `halted`: they contradict what was read, or serve
+   *  another chain, and an operator has to act. */
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
   /** Why the chain is not current although nodes answer; null while it is. */
   readonly stalled: string | null;
-  /** The last view of each node. */
+  /** The last view of each node; the watcher adds it. */
   readonly nodes: readonly NodeView[];
 }
 
@@ -38,6 +41,7 @@ export type ChainProgressMarks = ReturnType<typeof chainProgress>;
 
 /** How old the marks about nodes get while blocks are read, or while that fails. */
 const MARK_AGAIN_AFTER_MS = 10_000;
+
 /** Keeps the progress of a chain for metrics, and marks it in the tables for other processes. */
 export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: ChainProgressOptions) => {
   const none = {
@@ -56,6 +60,7 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
   let markAgainAtMs = 0;
   /** As the tables have them. */
   let marked: { readonly halted: string | null; readonly stalled: string | null } = { halted: null, stalled: null };
+  /** Why the nodes cannot be read, as the tables have it; undefined before the first mark. */
   let waiting: string | null | undefined;
 
   const show = (change: Partial<ChainProgress>): void => void (progress = { ...progress, ...change });
@@ -76,14 +81,16 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
     markNodes: async ({ height, stalled = progress.stalled }: ChainTip): Promise<void> => {
       show({ stalled });
       if (stalled === marked.stalled && nowMs() < markAgainAtMs) return;
+      // Null keeps the time of the last complete reading.
       await mark({ tip: height, readAt: null, halted: marked.halted });
     },
-    /** Reading went on: the next mark says that nobody has to act. */
+    /** Reading went on after a halt: the next mark removes the halt from the tables. */
     endHalt: (): void => void (marked = { ...marked, halted: null }),
     /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
     resume: async (): Promise<void> => {
       if (isResumed) return;
       const { state, readAt, halted, stalled } = await store.load();
+      // A stored window is never empty.
       const height = state?.window.at(-1)!.height ?? 0;
       show({ height, readAt: readAt ?? progress.readAt, stalled });
       if (state) showRecheck({ height, rechecked: state.rechecked });
