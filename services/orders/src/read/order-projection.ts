@@ -26,9 +26,9 @@ export const orderCounts: readonly CountTable[] = [
   { name: 'order_counts', of: 'orders', keys: ['status', 'currency'], where: 'not deleted' },
 ];
 
-/** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
- *  on the stream deletion-<order id> clears it, because the order's own stream is tombstoned and may no longer be
- *  readable. */
+/** The read model of orders, built from the event log. Triggers of `orders` fill `order_metadata` and the counts.
+ *  `OrderDeleted` does not change the row. `OrderDeletionRecorded` on the stream deletion-<order id> clears it, because
+ *  the order's own stream is tombstoned and may no longer be readable. */
 export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvents<Order, OrderEvent>): Projection => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent, recent });
   return {
@@ -37,6 +37,7 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
     counts: orderCounts,
     version: 8,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
+    // The lease of the timer, which no event records.
     transientColumns: ['claimed_until'],
     apply: async (db, events, schema) => {
       const table = `${schema}.orders`;
@@ -48,13 +49,15 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
           const { event } = parseRecorded(OrderDeletionEvent, entry);
           // A newer version of this service may record types that this one does not know.
           if (event.type !== OrderDeletionRecorded.type) continue;
-          const { orderId, merchantId, sequence } = event.data;
-          latestByOrderId.set(orderId, { order: { status: 'deleted', orderId, merchantId }, revision: sequence });
+          const { orderId, merchantId, sequence: lastRevision } = event.data;
+          latestByOrderId.set(orderId, { order: { status: 'deleted', orderId, merchantId }, revision: lastRevision });
           continue;
         }
         // Null if the stream is tombstoned by now: a later deletion record clears the row.
         const evolved = await states.read(entry);
-        if (!evolved || !exists(evolved.state)) continue;
+        if (!evolved) continue;
+        // `OrderDeleted`: the row stays until the deletion record.
+        if (!exists(evolved.state)) continue;
         const { state: order, recorded } = evolved;
         latestByOrderId.set(order.orderId, { order, revision: recorded.revision });
       }
@@ -77,9 +80,9 @@ type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly s
 
 const LIVE = 'orders.orders';
 
-// Locks its rows in the order of their ids, which guard those of `order_metadata`, then, in the trigger that counts, the
-// lock of the counts (ADR 32).
-// The columns that no update changes are null once the order is deleted.
+// Locks the rows in the order of their ids, then, in the trigger that counts, the lock of the counts (ADR 32). The lock
+// of an order's row guards its rows of `order_metadata` too.
+// The reference, the currency and the creation of an order never change: they are set so that a deletion clears them.
 const upsert = (table: string) => `
   insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at, total_amount, metadata_hashes, deleted)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[],
@@ -118,14 +121,16 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
 
 /** Writes the row of an order before the order is answered, together with those of concurrent requests. */
 export const orderWriter = (pool: Pool) => {
+  // A batch has each id once.
   const write = batchWriter<ProjectedOrder & { readonly id: string }>((rows) => projectOrders(pool, rows));
   return (order: ExistingOrder, revision: number): Promise<void> => write({ id: order.orderId, order, revision });
 };
 
+/** How long the timer leaves an order without deposit instructions alone after its last change. */
 const INSTRUCT_AFTER_MS = 2_000;
 
-/** When the timer looks at the order: when an open order expires or renews, and shortly after its creation while it has
- *  no deposit instructions. */
+/** When the timer looks at the order: when an open order expires or renews, and shortly after its last change while it
+ *  has no deposit instructions. */
 const timerAt = (order: ExistingOrder): string | null => {
   if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
   return isOpen(order) ? dueAt(order) : null;

@@ -6,7 +6,7 @@ import type { ListQuery } from './list-query.ts';
  *  `condition` makes another condition than equality. */
 export type Filter = readonly [column: string, value: unknown, condition?: Condition];
 
-/** A condition on the placeholders of the value and of the owner of the list. */
+/** Makes the condition in SQL from the placeholder of the value and that of the owner of the list. */
 type Condition = (value: string, owner: string) => string;
 
 /** Which page of which list. */
@@ -25,7 +25,7 @@ export interface Place {
   readonly id: string;
 }
 
-/** The cursor of the page after `place`. It is valid for lists with the same filters and sort order. */
+/** The cursor of the page after `place`. It is valid for lists with the same filters and sort order, with any limit. */
 export const encodeCursor = (query: PageQuery, place: Place): string =>
   Buffer.from(`${place.createdAtUs} ${place.id} ${digestOf(query, place)}`).toString('base64url');
 
@@ -37,6 +37,7 @@ export const decodeCursor = (query: PageQuery, cursor: string): Place => {
   const [createdAtUs = '', id = '', digest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const place = { createdAtUs, id };
   const isPlace = PLACE.createdAtUs.test(createdAtUs) && PLACE.id.test(id);
+  // The decoder skips characters that are no base64url: only the text as it was made is valid.
   if (isPlace && digest === digestOf(query, place) && encodeCursor(query, place) === cursor) return place;
   throw invalidRequest([
     { path: 'cursor', message: 'must be the `next_cursor` of a response with the same filters and sort order' },
@@ -44,6 +45,7 @@ export const decodeCursor = (query: PageQuery, cursor: string): Place => {
 };
 
 const digestOf = ({ table, owner, filters, list }: PageQuery, { createdAtUs, id }: Place): string => {
+  // The column and the value of a filter determine its condition.
   const values = filters.map(([column, value]) => [column, value]);
   const parts = [table, owner, values, list.from_date, list.to_date, list.sort, createdAtUs, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);

@@ -25,6 +25,7 @@ export type KeyEnvironment = 'sandbox' | 'live';
 /** A parsed API key: `ak_<environment>_<kid><secret>`. The key id `kid` finds the credential, the secret
  *  authenticates. */
 export interface ApiKey {
+  /** The whole key, with its secret: never log it. */
   readonly text: string;
   readonly environment: KeyEnvironment;
   readonly kid: string;
@@ -34,7 +35,10 @@ export interface ApiKey {
 const KID_LENGTH = 12;
 // 62^43 > 2^256.
 const SECRET_LENGTH = 43;
-const PATTERN = new RegExp(`^ak_(sandbox|live)_([A-Za-z0-9]{${KID_LENGTH}})([A-Za-z0-9]{20,116})$`);
+// Of kid and secret together. Keys that this gateway generates have 55.
+const LENGTHS = { min: 32, max: 128 };
+const SECRET_LENGTHS = `${LENGTHS.min - KID_LENGTH},${LENGTHS.max - KID_LENGTH}`;
+const PATTERN = new RegExp(`^ak_(sandbox|live)_([A-Za-z0-9]{${KID_LENGTH}})([A-Za-z0-9]{${SECRET_LENGTHS}})$`);
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Parses a key: a prefix, then 32 to 128 letters and digits. Null when the text has another form. */
@@ -49,6 +53,7 @@ export const makeApiKey = (environment: KeyEnvironment): ApiKey => {
   return { text: `ak_${environment}_${kid}${secret}`, environment, kid, secret };
 };
 
+/** The environment of the keys of a gateway, by its `ENVIRONMENT`. */
 export const keyEnvironmentOf = (environment: 'sandbox' | 'production'): KeyEnvironment =>
   environment === 'production' ? 'live' : 'sandbox';
 

@@ -15,19 +15,19 @@ export interface RateLimitResult {
 }
 
 export interface TokenBuckets {
-  /** Takes a token from the bucket of `id`, if there is one; null when there is no limit. */
+  /** Takes a token from the bucket of `id`, if it has one. Null without a limit. */
   readonly consume: (id: string) => RateLimitResult | null;
-  /** Whether the bucket of `id` has less than one token. */
+  /** Whether the bucket of `id` has less than one token. Takes none. */
   readonly isEmpty: (id: string) => boolean;
-  /** Puts a consumed token back. */
+  /** Puts a token back that turned out not to be due. */
   readonly refund: (id: string) => void;
 }
 
+/** Bounds the memory. A bucket that is evicted is full again, and the one used longest ago goes first. */
 const MAX_BUCKETS = 50_000;
 
 /** Token buckets in memory: each holds at most `burst` tokens and refills at `perSecond`. A value of 0 for either
- *  disables the limit.
- *  `now` is a monotonic clock in milliseconds. */
+ *  disables the limit. `now` is a monotonic clock in milliseconds. */
 export const createTokenBuckets = ({
   perSecond,
   burst,
@@ -67,7 +67,7 @@ export const createTokenBuckets = ({
 };
 
 export interface RateLimits {
-  /** Requests per API key, or per address without a key. */
+  /** Requests per API key. Without a key, per network of the client. */
   readonly requests: TokenBuckets;
   /** Failed authentications per network of a client. */
   readonly failures: TokenBuckets;
@@ -75,6 +75,7 @@ export interface RateLimits {
   readonly lookups: TokenBuckets;
 }
 
+/** Each lookup reads the database. A merchant behind a network with many failures still gets its keys verified. */
 const LOOKUPS = { perSecond: 20, burst: 100 };
 
 /** The rate limits of this process. A limit of 0 is no limit. */
