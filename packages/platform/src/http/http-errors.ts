@@ -10,8 +10,8 @@ export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;
 
-// Refusals below 503 that a repeat of the same request soon overcomes.
-const PASSING = new Set<ErrorCode>(['idempotency_key_in_use', 'concurrent_update']);
+// Refusals with another status than 503 that a repeat of the same request soon overcomes.
+const TRANSIENT = new Set<ErrorCode>(['idempotency_key_in_use', 'concurrent_update']);
 
 // The API reference fixes `error` and `message` of these refusals.
 const FIXED_TEXTS: Partial<Record<ErrorCode, { error: string; message: string }>> = {
@@ -60,6 +60,7 @@ export const sendError = (
   const appError = toAppError(error, request);
   // The service that refuses for overload counts it.
   if (appError.statusCode >= 500 && appError.code !== 'overloaded') {
+    // `refused` also counts the request for the end of the outage.
     const isOutage = appError.statusCode === 503 && outages?.refused(appError);
     request.log[isOutage ? 'debug' : 'error'](
       {
@@ -72,8 +73,8 @@ export const sendError = (
       'request failed',
     );
   }
-  const isPassing = appError.statusCode === 503 || PASSING.has(appError.code);
-  if (isPassing && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  const isTransient = appError.statusCode === 503 || TRANSIENT.has(appError.code);
+  if (isTransient && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // A plain string bypasses the route's response schema.
   return reply
     .code(appError.statusCode)
@@ -110,9 +111,10 @@ export const followResponses = (server: Server): void => {
  *  the connection runs, its client would take the refusal for that answer: the connection closes after the answer. */
 export const answerClientError = (error: ClientError, socket: Socket): void => {
   const open = [...(openResponses.get(socket) ?? [])];
+  // A request that is still arriving is itself the refused one, unless its answer has begun.
   const running = open.findLast(({ req, headersSent }) => req.complete || headersSent);
   if (running && socket.writable) {
-    // Node.js reports every later part of the same text again.
+    // Node.js reports the error again for every later chunk of the connection.
     if (!closing.has(running)) running.once('close', () => socket.destroySoon());
     closing.add(running);
     return;
@@ -147,6 +149,7 @@ const refuse = (socket: Socket, refusal: AppError): void => {
 };
 
 const CLIENT_ERRORS: Record<string, () => AppError> = {
+  // The limit of Node.js, which no service changes.
   HPE_HEADER_OVERFLOW: () => new AppError('headers_too_large', 'the headers are larger than 16 KiB'),
   ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request_timeout', 'the request arrived too slowly: nothing was done'),
 };
@@ -173,7 +176,8 @@ interface UnavailablePage {
   readonly headers: OutgoingHttpHeaders;
 }
 
-/** Sends 503 with a JSON body, or the page of the route, past the onSend hooks. */
+/** Sends 503 with a JSON body, or the page of the route. It bypasses the onSend hooks: a refusal for overload must be
+ *  cheap, and after the time limit a hook may be the one that hangs. */
 export const sendUnavailable = (reply: FastifyReply, json: string): void => {
   const { request } = reply;
   const page = request.routeOptions.config?.unavailablePage?.(request, RETRY_AFTER_SECONDS);

@@ -23,14 +23,18 @@ export const healthOf = async (
 
 export type ServiceName = 'gateway' | 'orders' | 'payments';
 
+/** Without the options of Node.js for the test run: they are not meant for the services. */
+const ownEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, NODE_OPTIONS: '' });
+
 /** Starts an admin command of one service, like `projections rebuild`, as `npm run admin` does. */
 export const serviceAdmin = (stack: StackFiles, name: ServiceName, command: string) => {
   const admin = fileURLToPath(new URL(`../../../../../services/${name}/dist/admin.js`, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [admin, ...command.split(' ')], {
-    env: { ...process.env, NODE_OPTIONS: '', ...stack.environment },
+    env: { ...ownEnvironment(), ...stack.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  // `stopReading` makes the read of the output fail.
   const output = Promise.all([text(child.stdout!).catch(() => ''), text(child.stderr!)]);
   return {
     kill: () => void child.kill('SIGKILL'),
@@ -42,13 +46,13 @@ export const serviceAdmin = (stack: StackFiles, name: ServiceName, command: stri
 };
 
 /** Starts a second instance of a service of the stack, on a free port, and waits until it is ready.
- *  `env` overrides the environment of the first one.
- *  Throws with its log if it ends or does not get ready. */
+ *  `env` overrides the environment of the first one. Throws with its log if it ends or does not get ready.
+ *  No test needs a second payments service. */
 export const startExtraService = async (name: 'gateway' | 'orders', stack: StackFiles, env: NodeJS.ProcessEnv = {}) => {
   const main = fileURLToPath(new URL(`../../../../../services/${name}/dist/main.js`, import.meta.url));
   const port = await freePort();
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, NODE_OPTIONS: '', LOG_LEVEL: 'warn', ...stack.environment, PORT: String(port), ...env },
+    env: { ...ownEnvironment(), LOG_LEVEL: 'warn', ...stack.environment, PORT: String(port), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log = Promise.all([text(child.stdout), text(child.stderr)]);
@@ -64,6 +68,7 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
   const baseUrl = `http://127.0.0.1:${port}`;
   try {
     await until(`the extra ${name} on port ${port} to be ready`, async () => {
+      // Ends the wait; the error follows below.
       if (hasEnded()) return true;
       const health = await healthOf(baseUrl);
       if (health !== '200') throw new Error(`it answers ${health}`);
@@ -74,7 +79,13 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
     await stop();
     throw new Error([(error as Error).message, ...(await log)].join('\n').trimEnd(), { cause: error });
   }
-  return { baseUrl, stop, freeze: () => void child.kill('SIGSTOP'), resume: () => void child.kill('SIGCONT') };
+  return {
+    baseUrl,
+    /** Only of a process that runs: a frozen one handles no SIGTERM until `resume`. */
+    stop,
+    freeze: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+  };
 };
 
 export const startExtraGateway = (stack: StackFiles, env: NodeJS.ProcessEnv = {}) =>

@@ -1,5 +1,7 @@
 import { request } from 'node:http';
 
+// The script of a child process: it opens the URLs that its parent sends, and ends with it.
+
 /** What a process of payers reports all the time: it keeps pages open and counts their changes. */
 export interface PayersMessage {
   readonly opened: number;
@@ -16,20 +18,23 @@ const CHANGED = 'event: changed';
 
 const counts = { opened: 0, changed: 0, lastChangeAtMs: 0 };
 
-/** Resolves once the first version has arrived. */
+/** Resolves once the first version has arrived. Retries until then; a stream that ends later stays closed. */
 const open = (url: string): Promise<void> =>
   new Promise((done) => {
     let isOpen = false;
     const retry = () => void setTimeout(() => void open(url).then(done), RETRY_AFTER_MS);
+    // Each page has a connection of its own, as those of different payers have.
     request(url, { agent: false, headers: { accept: 'text/event-stream' } }, (response) => {
       if (response.statusCode !== 200) {
         response.resume();
         return retry();
       }
       response.on('data', (chunk: Buffer) => {
+        // The gateway writes each event at once, so a chunk is an event.
         if (!chunk.includes(CHANGED)) return;
         if (isOpen) {
           counts.changed += 1;
+          // Unix time with fractions of a millisecond, which Date.now() lacks.
           counts.lastChangeAtMs = performance.timeOrigin + performance.now();
           return;
         }
