@@ -25,14 +25,14 @@ test('a method sends the parameters of the path, the body and the query to its o
   expect(sent[2]!.headers.get('x-trace')).toBe('7');
 });
 
-test.each(['table', 'a+b', 'R&D', 'a#b', 'a=b', 'a b', '50%', 'a[b]', 'mesa ñ'])(
+test.each(['table', 'a+b', 'R&D', 'a#b', 'a b', '50%', 'a[b]', 'mesa ñ'])(
   'a filter by metadata keeps its key: %s',
   async (key) => {
     const { client, sent } = clientWith([json(200, { items: [] })]);
-    await client.listOrders({ metadata: { [key]: 'B&7+#' }, status: ['paid', 'expired'], limit: 5, sort: undefined });
+    await client.listOrders({ metadata: `${key}=B&7+#`, status: ['paid', 'expired'], limit: 5, sort: undefined });
     const { search, hash } = new URL(sent[0]!.path, 'https://pay.example.com');
     expect([...new URLSearchParams(search), hash]).toEqual([
-      [`metadata[${key}]`, 'B&7+#'],
+      ['metadata', `${key}=B&7+#`],
       ['status', 'paid'],
       ['status', 'expired'],
       ['limit', '5'],

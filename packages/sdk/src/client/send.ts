@@ -53,7 +53,6 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
     redirect: 'manual',
     // Serialized before, so that every attempt sends the same bytes.
     bodySerializer: (body) => body,
-    querySerializer: queryText,
     ...(fetch && { fetch }),
   });
 
@@ -166,19 +165,6 @@ const newKey = (): string => {
   if (crypto !== undefined) return crypto.randomUUID();
   const digits = Array.from({ length: 24 }, () => Math.floor(Math.random() * 36).toString(36));
   return `${Date.now().toString(36)}-${digits.join('')}`;
-};
-
-/** The query of a URL. openapi-fetch does not encode the names in `metadata`. */
-const queryText = (query: Record<string, unknown>): string => {
-  const text = new URLSearchParams();
-  const add = (name: string, value: unknown): void => {
-    if (value === undefined || value === null) return;
-    if (Array.isArray(value)) for (const each of value) add(name, each);
-    else if (typeof value === 'object') for (const [key, entry] of Object.entries(value)) add(`${name}[${key}]`, entry);
-    else text.append(name, String(value as string | number | boolean));
-  };
-  for (const [name, value] of Object.entries(query)) add(name, value);
-  return text.toString();
 };
 
 const messageOf = (error: unknown): string => {

@@ -4379,10 +4379,8 @@ export interface operations {
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
                 /** @description Finds orders by exact match. The text can be: an id of an order, a payment or a refund; an `external_reference_id`; a payment reference; a deposit address; the hash of a transaction; or a total, with a decimal point or its currency: `12.50`, `12 USDC`. Text without one of the other forms is a reference. Letters of an address or a hash may be upper or lower case. */
                 search?: string | undefined;
-                /** @description Only orders whose `metadata` has this value at this key: `metadata.table=B7`, or the same as `metadata[table]=B7`, for one key. The value is exact: text, a number as JSON writes it, `true` or `false`. Of an order, the first 50 keys with such values are found. */
-                metadata?: {
-                    [key: string]: string;
-                } | undefined;
+                /** @description Only orders whose `metadata` has this value at this key, for example `metadata.table=B7`, or `metadata=table=B7` with the second `=` encoded (`%3D`), as clients made from this document send it. For one key. The value is exact: text, a number as JSON writes it, `true` or `false`. Of an order, the first 50 keys with such values are found. */
+                metadata?: string | undefined;
                 /** @description Only orders that changed at or after this time. The list is still sorted by creation time. */
                 updated_from?: string | undefined;
                 /** @description Only orders with at least this `total_amount`. Needs `currency`. */

@@ -138,7 +138,7 @@ test('an order is found by each form of a search, by its metadata, and its payme
     ],
     ...[txHash, '17.25', '17.25 USDT'],
   ].map((search): Query => ({ search }));
-  queries.push({ 'metadata.table': 'B7' }, { 'metadata[seat]': 4 }, { min_amount: '17', currency: 'USDT' });
+  queries.push({ 'metadata.table': 'B7' }, { metadata: 'seat=4' }, { min_amount: '17', currency: 'USDT' });
   queries.push({ updated_from: order.updated_at });
   // The payments service learns of addresses and references by the events of orders.
   for (const query of queries)

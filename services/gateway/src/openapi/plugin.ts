@@ -137,7 +137,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   return {
     ...operation,
     security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
-    ...(operation.parameters && { parameters: operation.parameters.map(withStyle) }),
+    ...(operation.parameters && { parameters: operation.parameters.map(asText) }),
     ...(repeatable && {
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
@@ -159,9 +159,9 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   };
 };
 
-/** Adds how a parameter with keys of its own is written: `metadata[table]=B7`. */
-const withStyle = (parameter: Parameter): Parameter =>
-  parameter.schema?.type === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter;
+/** A parameter with keys of its own is text here: the clients of some generators (Java) cannot send an object. */
+const asText = (parameter: Parameter): Parameter =>
+  parameter.schema?.type === 'object' ? { ...parameter, schema: { type: 'string' } } : parameter;
 
 const HEALTH_RESPONSES: Record<string, Operation['responses']> = {
   '/health': { 200: { description: 'The process is running.' } },

@@ -25,8 +25,8 @@ func main() {
 	made, err := client.CreateOrderWithResponse(ctx, nil, body)
 	check(err)
 	id := made.JSON201.Id
-	status, reference, limit := cpg.OrderStatusAwaitingPayment, "go-1", 1
-	page, err := client.ListOrdersWithResponse(ctx, &cpg.ListOrdersParams{Status: &status, ExternalReferenceId: &reference, Limit: &limit})
+	statuses, reference, filter, limit := []cpg.OrderStatus{cpg.OrderStatusAwaitingPayment}, "go-1", "table=B7", 1
+	page, err := client.ListOrdersWithResponse(ctx, &cpg.ListOrdersParams{Status: &statuses, ExternalReferenceId: &reference, Metadata: &filter, Limit: &limit})
 	check(err)
 	later, err := clientAt(os.Getenv("LATER_URL")).GetOrderWithResponse(ctx, id, nil)
 	check(err)

@@ -37,7 +37,13 @@ body = MerchantCreateOrderDto(
     metadata=MetadataDto.from_dict({"table": "B7"}),
 )
 created = create_order.sync(client=client, body=body)
-page = list_orders.sync(client=client, status=OrderStatus.AWAITING_PAYMENT, external_reference_id="python-1", limit=1)
+page = list_orders.sync(
+    client=client,
+    status=[OrderStatus.AWAITING_PAYMENT],
+    external_reference_id="python-1",
+    metadata="table=B7",
+    limit=1,
+)
 later = get_order.sync(created.id, client=client_at(os.environ["LATER_URL"]))
 history = list_order_history.sync(created.id, client=client, limit=1)
 canceled = cancel_order.sync(created.id, client=client)

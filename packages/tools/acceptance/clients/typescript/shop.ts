@@ -27,8 +27,8 @@ const body: components['schemas']['MerchantCreateOrderDto'] = {
   metadata: { table: 'B7' },
 };
 const created = found(await client.POST('/v1/orders', { body }));
-const query = { status: 'awaiting_payment', external_reference_id: 'typescript-1', limit: 1 } as const;
-const page = found(await client.GET('/v1/orders', { params: { query } }));
+const query = { external_reference_id: 'typescript-1', metadata: 'table=B7', limit: 1 };
+const page = found(await client.GET('/v1/orders', { params: { query: { ...query, status: ['awaiting_payment'] } } }));
 const path = { id: created.id };
 const later = found(await clientAt(LATER_URL).GET('/v1/orders/{id}', { params: { path } }));
 const history = found(await client.GET('/v1/orders/{id}/history', { params: { path, query: { limit: 1 } } }));

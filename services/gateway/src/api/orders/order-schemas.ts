@@ -44,7 +44,7 @@ const OrderListQuery = z
       .optional()
       .meta({ maxProperties: 1 })
       .describe(
-        `Only orders whose \`metadata\` has this value at this key: \`metadata.table=B7\`, or the same as \`metadata[table]=B7\`, for one key. The value is exact: text, a number as JSON writes it, \`true\` or \`false\`. Of an order, the first ${MAX_FILTERED_KEYS} keys with such values are found.`,
+        `Only orders whose \`metadata\` has this value at this key, for example \`metadata.table=B7\`, or \`metadata=table=B7\` with the second \`=\` encoded (\`%3D\`), as clients made from this document send it. For one key. The value is exact: text, a number as JSON writes it, \`true\` or \`false\`. Of an order, the first ${MAX_FILTERED_KEYS} keys with such values are found.`,
       ),
     updated_from: RangeStart.optional().describe(
       'Only orders that changed at or after this time. The list is still sorted by creation time.',
@@ -56,18 +56,18 @@ const OrderListQuery = z
     error: 'needs `currency`: only amounts in one currency can be compared',
   });
 
-/** Gathers the parameters `metadata.<key>` and `metadata[<key>]` of a query in one object. Throws `invalid_request` for a
- *  key in both spellings, and for `metadata` without a key. */
+/** Gathers the parameters `metadata.<key>=<value>` and `metadata=<key>=<value>` of a query in one object. Throws
+ *  `invalid_request` for a key in both spellings, and for `metadata` without a key. */
 export const gatherMetadata = (query: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const gathered: Record<string, unknown> = {};
   const metadata = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(query)) {
-    const [, dotted, bracketed] = /^metadata(?:\.(.+)|\[(.+)\])$/s.exec(name) ?? [];
-    const key = dotted ?? bracketed;
-    if (name === 'metadata' || (key !== undefined && metadata.has(key)))
+  for (const [name, given] of Object.entries(query)) {
+    const [, key, value] =
+      (name === 'metadata' ? /^([^=]+)=(.*)$/s.exec(String(given)) : /^metadata\.(.+)$/s.exec(name)) ?? [];
+    if ((name === 'metadata' && key === undefined) || (key !== undefined && metadata.has(key)))
       throw invalidRequest([{ path: name, message: 'write `metadata.key=value`, once' }]);
-    if (key === undefined) gathered[name] = value;
-    else metadata.set(key, value);
+    if (key === undefined) gathered[name] = given;
+    else metadata.set(key, value ?? given);
   }
   return metadata.size > 0 ? { ...gathered, metadata: Object.fromEntries(metadata) } : gathered;
 };

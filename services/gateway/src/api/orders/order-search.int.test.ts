@@ -113,7 +113,7 @@ test.each<[string, () => string, number[]]>([
 
 test.each([
   ['metadata.table=B7', [2, 0]],
-  ['metadata%5Btable%5D=B7', [2, 0]],
+  ['metadata=table%3DB7', [2, 0]],
   ['metadata.n=7', [0]],
   ['metadata.ok=true', [3]],
   ['metadata.table=b7', []],
@@ -146,8 +146,9 @@ test.each([
   ['min_amount=-5&currency=USDC', 'min_amount', 'must be a decimal string'],
   ['metadata.a=1&metadata.b=2', 'metadata', 'filter by one key at a time'],
   ['metadata.a=1&metadata.a=2', 'metadata.a', 'must be given only once'],
-  ['metadata.a=1&metadata[a]=2', 'metadata[a]', 'write `metadata.key=value`, once'],
-  ['metadata[a]=1&metadata.a=1', 'metadata.a', 'write `metadata.key=value`, once'],
+  ['metadata.a=1&metadata=a%3D2', 'metadata', 'write `metadata.key=value`, once'],
+  ['metadata=a=1&metadata.a=1', 'metadata.a', 'write `metadata.key=value`, once'],
+  ['metadata[a]=1', 'metadata[a]', 'is not a known parameter'],
   ['metadata=B7', 'metadata', 'write `metadata.key=value`, once'],
   ['metadata=B7&metadata.a=1', 'metadata', 'write `metadata.key=value`, once'],
   ['metadata.=1', 'metadata.', 'is not a known parameter'],
