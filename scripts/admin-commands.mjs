@@ -11,6 +11,7 @@ export const COMMANDS = {
     ['accounts', ['gateway'], 'extended public keys of merchants, whose addresses receive their deposits'],
     ['confirmations', ['gateway'], 'how many confirmations the payments of a merchant need'],
     ['tolerance', ['gateway'], 'how much may be missing of the orders of a merchant'],
+    ['refund-addresses', ['gateway'], 'addresses from which a merchant sends refunds that are proven on chain'],
   ],
   'Events and money, for operators and auditors': [
     ['orders', ['gateway'], 'the history of one order, and the order at a time'],

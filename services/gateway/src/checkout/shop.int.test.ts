@@ -48,6 +48,7 @@ test('a page without JavaScript, or with something due back, leads nowhere by it
     id: `${payment.id.slice(0, -1)}Z`,
     status: 'orphan',
     orphan_reason: 'already_paid',
+    due_back_amount: payment.paid_amount,
   } as const;
   const { reference: other } = await orderWithPage({ ...paid, payments: [payment, twice] });
   const { body } = await get(`/pay/${other}`);
