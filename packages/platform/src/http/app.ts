@@ -103,7 +103,7 @@ export const createApp = ({
 
 /** HTTP/1.1 requires the header `host`. Node.js reads the first 2000 headers. */
 const refuseMissingHost = (app: AnyApp): void => {
-  app.addHook('onRequest', async ({ id, headers, raw }, reply) => {
+  app.addHook('onRequest', async ({ id, headers, raw }: FastifyRequest, reply) => {
     if (headers.host !== undefined || raw.httpVersion === '1.0') return;
     reply.header('x-request-id', id).header('connection', 'close');
     throw invalidRequest([{ path: 'host', message: 'is required: send the header `host` among the first 2000' }]);

@@ -53,7 +53,7 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
 
 /** A path without its last slash, and with the version that all paths of merchants have. */
 const meantPaths = (path: string): string[] => {
-  const bare = path.replace(/\/+$/, '');
+  const bare = path.endsWith('/') ? path.slice(0, -1) : path;
   return bare === '' ? [] : [bare, `/v1${bare}`];
 };
 
