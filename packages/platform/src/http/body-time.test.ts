@@ -111,8 +111,10 @@ test.each([
   [
     'a host behind 2000 headers',
     headOf('GET', ...Array<string>(2_001).fill('a: 1'), 'host: x'),
-    400,
-    'invalid_request',
+    // Node.js 24 refuses so many headers, 20 leaves the host out.
+    ...(process.versions.node.startsWith('20.')
+      ? ([400, 'invalid_request'] as const)
+      : ([431, 'headers_too_large'] as const)),
   ],
   ['an unknown expectation', headOf('GET', 'host: x', 'expect: magic'), 404, 'not_found'],
   ['an unknown method', headOf('BREW', 'host: x'), 400, 'invalid_request'],
