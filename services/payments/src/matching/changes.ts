@@ -13,7 +13,7 @@ import type { CallContext, Logger } from '@cpg/platform';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
-import { checkedRefundTransfer } from './refund-return.ts';
+import { checkedRefundTransfer } from './refund-transfer.ts';
 import type { PaymentCommand, RefundPayment } from '../payment/command.ts';
 import type { ExistingPayment } from '../payment/state.ts';
 

@@ -49,14 +49,14 @@ export type Outcome = { readonly sighting?: number | undefined; readonly at: Dat
 );
 
 /** How the money of a refund went back, as far as it is known. The values are checked and in canonical form. */
-export interface Return {
+export interface RefundTransfer {
   /** The transaction that returned it. Without a network, the id at a provider. */
   readonly txHash?: string | undefined;
   readonly network?: string | undefined;
   readonly destination?: string | undefined;
 }
 
-export type RefundPayment = Return & {
+export type RefundPayment = RefundTransfer & {
   readonly type: 'RefundPayment';
   readonly refundId: string;
   readonly amountMinor?: bigint | undefined;
@@ -108,7 +108,7 @@ export type AssignPayment = {
 };
 
 /** An operator states that unclaimed money went back to its sender, all of it. */
-export type ReturnPayment = Pick<Return, 'txHash'> & {
+export type ReturnPayment = Pick<RefundTransfer, 'txHash'> & {
   readonly type: 'ReturnPayment';
   readonly refundId: string;
   readonly reason: string;

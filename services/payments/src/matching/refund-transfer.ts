@@ -1,18 +1,18 @@
 import { assetsOf, type AssetTable, type Network } from '@cpg/assets';
 import { chainOf, invalidRequest, type PaymentCurrency, type RefundCall } from '@cpg/contracts';
 import { recipientOn, transactionOn } from '../addresses/recipient.ts';
-import type { Return } from '../payment/command.ts';
+import type { RefundTransfer } from '../payment/command.ts';
 
-type GivenReturn = Pick<RefundCall, 'tx_hash' | 'network' | 'destination'>;
+type GivenTransfer = Pick<RefundCall, 'tx_hash' | 'network' | 'destination'>;
 
 /** How the merchant paid back, checked for the network: the given one, or else that of the payment. Money that no chain
  *  shows went back in a way that only its provider can check, so its values stay as given. Throws `invalid_request`
  *  naming the field. */
 export const checkedRefundTransfer = (
-  { tx_hash, network: name, destination }: GivenReturn,
+  { tx_hash, network: name, destination }: GivenTransfer,
   payment: { readonly providerId: string; readonly currency: PaymentCurrency },
   table: AssetTable,
-): Return => {
+): RefundTransfer => {
   if (tx_hash === undefined && name === undefined && destination === undefined) return {};
   const network = name === undefined ? networkOf(payment.providerId, table) : givenNetwork(name, payment, table);
   if (!network) return { txHash: tx_hash, destination };

@@ -1,5 +1,5 @@
 import { readAssets } from '@cpg/assets';
-import { checkedRefundTransfer } from './refund-return.ts';
+import { checkedRefundTransfer } from './refund-transfer.ts';
 
 const TABLE = readAssets({ ENVIRONMENT: 'production', NETWORKS: ['bitcoin', 'ethereum', 'base'], CAZ_DECIMALS: 18 });
 const TX_HASH = `0x${'AB'.repeat(32)}`;
