@@ -15,6 +15,10 @@ import {
   RECEIVED_AT,
   receivePayment,
   REFUND_ID,
+  refundAddressed,
+  refundRequested,
+  refundSent,
+  refundSettled,
   SECOND_REFUND_ID,
 } from '../testing/jest-payment-events.ts';
 import { orderNotifier } from './notify-order.ts';
@@ -108,6 +112,24 @@ describe('an order is told the state of its payment', () => {
     [
       'refunded by the smallest amount',
       [paymentReceived(), paymentApplied, paymentRefunded('1')],
+      ['refund', ORDER_ID, applied.payment_id, { refund_id: REFUND_ID, refunded_total_minor: '1', at: CHANGED_AT_ISO }],
+    ],
+    [
+      'refunded on its chain after a newer refund was recorded',
+      [
+        paymentReceived(),
+        paymentApplied,
+        refundRequested('2'),
+        refundAddressed,
+        refundSent,
+        paymentRefunded('1', '1', SECOND_REFUND_ID),
+        refundSettled('2', '3'),
+      ],
+      ['refund', ORDER_ID, applied.payment_id, { refund_id: REFUND_ID, refunded_total_minor: '3', at: CHANGED_AT_ISO }],
+    ],
+    [
+      'refunded in part, while a requested refund is pending',
+      [paymentReceived(), paymentApplied, paymentRefunded('1'), refundRequested('2', SECOND_REFUND_ID)],
       ['refund', ORDER_ID, applied.payment_id, { refund_id: REFUND_ID, refunded_total_minor: '1', at: CHANGED_AT_ISO }],
     ],
     [

@@ -60,13 +60,13 @@ const send = async (
   payment: ExistingPayment,
   context: CallContext,
 ): Promise<OrderAndOutcomes | null> => {
-  const { orderId, paymentId, status, failureReason, refundedMinor, updatedAt: at } = payment;
+  const { orderId, paymentId, status, failureReason, refundedMinor, lastRefundId, updatedAt: at } = payment;
   if (isWithoutOrder(payment)) return null;
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
   // A refunded payment that failed and was seen again is `received`: its order has to decide anew.
   if (refundedMinor > 0n && status !== 'received') {
-    const refund = { refund_id: payment.refunds.at(-1)!.refundId, refunded_total_minor: String(refundedMinor), at };
+    const refund = { refund_id: lastRefundId!, refunded_total_minor: String(refundedMinor), at };
     return orders.refund(orderId, paymentId, refund, context);
   }
   return orders.offer(orderId, offerOf(payment), context);

@@ -32,6 +32,8 @@ export interface Assignment {
 export interface ExistingPayment extends PaymentState {
   /** Oldest first. */
   readonly refunds: readonly PaymentRefund[];
+  /** The refund that was recorded or settled last. An older request can be settled after a newer one. */
+  readonly lastRefundId?: string | undefined;
   readonly assignment?: Assignment | undefined;
   /** The order that its rail named, if the payment was assigned to another one. */
   readonly reportedOrderId?: string | undefined;
@@ -95,7 +97,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       return paymentAfter(payment, event);
     case 'PaymentRefunded': {
       const { refundId } = event.data;
-      const refunded = paymentAfter(payment, event);
+      const refunded = { ...paymentAfter(payment, event), lastRefundId: refundId };
       if (payment.refunds.some((each) => each.refundId === refundId))
         return withRefund(refunded, refundId, { status: 'settled', endedAt: at });
       return { ...refunded, refunds: [...payment.refunds, recordedRefund(event.data)] };
