@@ -268,10 +268,14 @@ test('refuses what cannot be proven, with the reason', async () => {
   const deposit = sepolia.addressAt(3);
   await until(async () => await payments.findPayable({ address: deposit }));
   const other = await paid();
-  const { refundId } = await request(other);
-  expect(await paymentRequest(refundId, { destination: deposit })).toMatchObject({
+  const refusedDeposit = {
     body: { details: [{ path: 'destination', message: expect.stringMatching(/deposit address/) }] },
-  });
+  };
+  expect(await request(other, { destination: deposit })).toMatchObject(refusedDeposit);
+  // The refused request reserved nothing: all of the payment can still be requested.
+  const { refundId, status } = await request(other);
+  expect(status).toBe(200);
+  expect(await paymentRequest(refundId, { destination: deposit })).toMatchObject(refusedDeposit);
   await declare(WALLET, 'remove_refund_address');
   expect(await request(paymentId)).toMatchObject({
     status: 409,

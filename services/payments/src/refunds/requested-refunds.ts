@@ -29,6 +29,7 @@ import { isOfSurplus } from '../matching/changes.ts';
 import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
 import { isDepositAddress } from '../payables/deposit-addresses.ts';
+import type { AddressRefund } from '../payment/command.ts';
 import type { ExistingPayment } from '../payment/state.ts';
 import { heightOf, type RefundRow, refundOf } from './refund-rows.ts';
 
@@ -72,12 +73,9 @@ export const requestedRefunds = ({
     );
   };
 
-  /** Sets the destination. The height is read before the merchant learns that it may send. */
-  const address = async (
-    { refundId, paymentId, merchantId, network }: Target,
-    text: string,
-    context: CallContext,
-  ): Promise<void> => {
+  /** Where a refund goes, and how its transfer is recognized. The height is read before the merchant learns that it may
+   *  send. */
+  const routeTo = async (text: string, { merchantId, network }: Sender): Promise<Route> => {
     const senders = await sendersOf(merchantId, network);
     const destination = addressOn(network, text);
     if (senders.includes(destination)) throw refusedField('destination', 'is one of your own refund addresses');
@@ -87,12 +85,7 @@ export const requestedRefunds = ({
     if (height === null)
       throw new AppError('dependency_unavailable', `no block of ${network.name} was read yet: try again later`);
     const { graceBlocks } = chainKindOf(network.chainId);
-    const afterHeight = Math.max(0, height - graceBlocks);
-    await commands.run(
-      paymentId,
-      { type: 'AddressRefund', refundId, destination, senders, afterHeight, at: now() },
-      context,
-    );
+    return { destination, senders, afterHeight: Math.max(0, height - graceBlocks) };
   };
 
   const requireRefund = async (id: string, merchantId: string): Promise<RefundRow> => {
@@ -119,15 +112,16 @@ export const requestedRefunds = ({
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
       const { id: asset, network } = assetToSend(table, payment, call.network);
       requireProvable(network, isWatched);
-      await sendersOf(merchantId, network);
-      if (destination !== undefined) addressOn(network, destination);
+      // Before the request is recorded: an address that is refused reserves nothing.
+      const route = destination === undefined ? undefined : await routeTo(destination, { merchantId, network });
+      if (!route) await sendersOf(merchantId, network);
       if (isOfSurplus({ refundId, amountMinor, what }, payment)) await notifyOrder(payment, context);
       const requested = await commands.run(
         paymentId,
         { type: 'RequestRefund', refundId, amountMinor, what, reason, network: network.name, asset, at: now() },
         context,
       );
-      if (destination !== undefined) await address({ refundId, paymentId, merchantId, network }, destination, context);
+      if (route) await commands.run(paymentId, { type: 'AddressRefund', refundId, ...route, at: now() }, context);
       return { payment: paymentView(requested), order: null };
     },
 
@@ -137,8 +131,10 @@ export const requestedRefunds = ({
       if (asset === null)
         throw conflict('the refund only records that you paid back: request one with "settle": "on_chain"');
       const { network } = assetBy(asset);
-      if (destination !== undefined)
-        await address({ refundId: id, paymentId, merchantId, network }, destination, context);
+      if (destination !== undefined) {
+        const route = await routeTo(destination, { merchantId, network });
+        await commands.run(paymentId, { type: 'AddressRefund', refundId: id, ...route, at: now() }, context);
+      }
       return requestOf(await requireRefund(id, merchantId), assetBy(asset));
     },
 
@@ -150,12 +146,12 @@ export const requestedRefunds = ({
   };
 };
 
-interface Target {
-  readonly refundId: string;
-  readonly paymentId: string;
+interface Sender {
   readonly merchantId: string;
   readonly network: Network;
 }
+
+type Route = Pick<AddressRefund, 'destination' | 'senders' | 'afterHeight'>;
 
 /** The coin or token to send back: the one that arrived, or that of the currency on the network of the call. */
 const assetToSend = (
