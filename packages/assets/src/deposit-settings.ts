@@ -95,7 +95,7 @@ export const depositSettingsAfter = (before: DepositSettings, events: readonly R
       case 'RefundAddressRemoved': {
         const { merchantId, network, address } = event.data;
         const { refundAddresses } = settingsOf({ merchants }, merchantId);
-        const others = (refundAddresses.get(network) ?? []).filter((each) => each !== address);
+        const others = refundAddressesOf({ merchants }, merchantId, network).filter((each) => each !== address);
         const addresses = event.type === 'RefundAddressAdded' ? [...others, address] : others;
         change(merchantId, { refundAddresses: new Map(refundAddresses).set(network, addresses) });
         break;
@@ -115,6 +115,13 @@ export const DEPOSIT_SETTINGS_FOLD = {
 
 export const settingsOf = ({ merchants }: Pick<DepositSettings, 'merchants'>, merchantId: string): MerchantSettings =>
   merchants.get(merchantId) ?? NO_SETTINGS;
+
+/** The addresses from which a merchant sends refunds on a network. */
+export const refundAddressesOf = (
+  settings: Pick<DepositSettings, 'merchants'>,
+  merchantId: string,
+  network: string,
+): readonly string[] => settingsOf(settings, merchantId).refundAddresses.get(network) ?? [];
 
 /** The confirmations that a merchant requires for an amount of an asset; null if the asset table decides. */
 export const confirmationsOf = (

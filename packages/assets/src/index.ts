@@ -18,6 +18,7 @@ export {
   depositSettingsAfter,
   noDepositSettings,
   type RecordedAccount,
+  refundAddressesOf,
   settingsOf,
 } from './deposit-settings.ts';
 export { checksummed } from './evm-address.ts';

@@ -1,4 +1,4 @@
-import { type Asset, type DepositSettings, type RecordedAccount, settingsOf } from '@cpg/assets';
+import { type Asset, type DepositSettings, type RecordedAccount, refundAddressesOf, settingsOf } from '@cpg/assets';
 import { type AppError, type DepositSettingsEvent, invalidRequest } from '@cpg/contracts';
 import type { ProposedEvent } from '@cpg/event-sourcing';
 import { isSameKey, keyHashOf } from './account-key.ts';
@@ -129,7 +129,7 @@ interface Declared {
 }
 
 const isDeclared = (settings: DepositSettings, { merchantId, network, address }: Declared): boolean =>
-  (settingsOf(settings, merchantId).refundAddresses.get(network) ?? []).includes(address);
+  refundAddressesOf(settings, merchantId, network).includes(address);
 
 const MAX_REFUND_ADDRESSES = 20;
 
@@ -142,7 +142,7 @@ const requireUndeclared = (settings: DepositSettings, { merchantId, network, add
     throw invalidRequest([
       { path: 'address', message: 'another merchant sends refunds from this address: use another one of the wallet' },
     ]);
-  const { length } = settingsOf(settings, merchantId).refundAddresses.get(network) ?? [];
+  const { length } = refundAddressesOf(settings, merchantId, network);
   if (length >= MAX_REFUND_ADDRESSES)
     throw invalidRequest([
       { path: 'address', message: `the merchant has ${length} refund addresses on ${network}: remove one first` },

@@ -15,7 +15,7 @@ import { ensureScale } from '@cpg/operations';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountBook, MerchantAccounts } from './account-book.ts';
-import { recipientOn } from './recipient.ts';
+import { parsedField, recipientOn } from './recipient.ts';
 import type { SettingsCommand } from './decide-settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './deposit-network.ts';
 import { refusePublishedKey } from './published-keys.ts';
@@ -130,25 +130,15 @@ const ownAccount = (
   environment: DepositSettingsOptions['environment'],
 ): DepositNetwork => {
   const network = networkNamed(table, name);
-  try {
-    const account = depositNetworkOf(table, network, text.trim());
+  return parsedField('key', text, (key) => {
+    const account = depositNetworkOf(table, network, key.trim());
     if (environment === 'production') refusePublishedKey(account);
     return account;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    // Without a cause: a decoder may quote its input.
-    throw invalid('key', error.message);
-  }
+  });
 };
 
-const ownAddress = (network: Network, text: string): string => {
-  try {
-    return recipientOn(network, text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw invalid('address', error.message);
-  }
-};
+const ownAddress = (network: Network, text: string): string =>
+  parsedField('address', text, (address) => recipientOn(network, address));
 
 const networkNamed = (table: AssetTable, name: string) => {
   const network = table.networks.find((each) => each.name === name);

@@ -1,10 +1,22 @@
 import { checksummed, type Network } from '@cpg/assets';
+import { invalidRequest } from '@cpg/contracts';
 import { BITCOIN_ADDRESSES } from './deposit-network.ts';
 
 /** An address that can receive money on the network, in its canonical form. Throws RangeError with what is wrong, to
  *  read after the name of a field. */
 export const recipientOn = (network: Network, text: string): string =>
   network.kind === 'evm' ? evmRecipient(network, text) : bitcoinRecipient(network, text);
+
+/** What `parse` makes of the text of a field. Turns its RangeError into `invalid_request` that names the field, without a
+ *  cause: a decoder may quote its input, which can be a secret. */
+export const parsedField = <T>(path: string, text: string, parse: (text: string) => T): T => {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest([{ path, message: error.message }]);
+  }
+};
 
 /** The id of a transaction on the network, in lower case. Throws RangeError, like `recipientOn`. */
 export const transactionOn = ({ kind, name }: Network, text: string): string => {

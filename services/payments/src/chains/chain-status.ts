@@ -67,6 +67,15 @@ export const chainStatuses = async (db: Queryable): Promise<ChainStatus[]> => {
   }));
 };
 
+/** The height of the newest block that a network is known to have; null before it is read. */
+export const heightOf = async (db: Queryable, network: string): Promise<number | null> => {
+  const { rows } = await db.query<{ height: string | null }>(
+    'select greatest(height, tip) as height from payments.chain_cursors where network = $1 and height is not null',
+    [network],
+  );
+  return rows[0]?.height == null ? null : Number(rows[0].height);
+};
+
 /** Asks the process that reads a halted network to accept the chain that the nodes show now, from a height on. */
 export const requestNewChain = async (db: Queryable, network: string, from: number): Promise<void> => {
   await db.query(

@@ -14,8 +14,8 @@ import type { CallContext, Logger } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
 import { checkedRefundTransfer } from './refund-transfer.ts';
-import type { PaymentCommand, RefundPayment } from '../payment/command.ts';
-import type { ExistingPayment } from '../payment/state.ts';
+import type { PaymentCommand } from '../payment/command.ts';
+import { type ExistingPayment, findRefund } from '../payment/state.ts';
 
 /** Changes to a recorded payment. Each is recorded on the payment's stream first and then sent to its order. All are
  *  idempotent. */
@@ -46,11 +46,24 @@ export type RefundChange = (
   options: Pick<HandleOptions, 'beforeAppend'>,
 ) => Promise<ExistingPayment>;
 
-/** Whether a refund depends on what the order decides now. One that is recorded keeps its amount. */
-export const isOfSurplus = (
-  { refundId, amountMinor, what }: Pick<RefundPayment, 'refundId' | 'amountMinor' | 'what'>,
-  { refunds }: ExistingPayment,
-): boolean => amountMinor === undefined && what !== 'all' && !refunds.some((refund) => refund.refundId === refundId);
+/** The payment of the merchant, and the amount of a refund of it in minor units, if the call names one. The order decides
+ *  what is surplus, so it is asked first where the refund is new: its decision is recorded on the payment. Throws
+ *  `not_found`, `invalid_request` for the amount, and what notifying the order throws. */
+export const findToRefund = async (
+  paymentId: string,
+  { merchant_id, refund_id, amount, what }: Pick<RefundCall, 'merchant_id' | 'refund_id' | 'amount' | 'what'>,
+  { commands, notifyOrder }: { readonly commands: Pick<PaymentCommands, 'find'>; readonly notifyOrder: NotifyOrder },
+  context: CallContext,
+): Promise<{ readonly payment: ExistingPayment; readonly amountMinor: bigint | undefined }> => {
+  const isOfSurplus = amount === undefined && what !== 'all';
+  // A cached payment may lack the refund of another instance.
+  const payment = await commands.find(paymentId, { fresh: isOfSurplus });
+  if (payment.merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
+  const { currency, decimals } = payment;
+  const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
+  if (isOfSurplus && !findRefund(payment, refund_id)) await notifyOrder(payment, context);
+  return { payment, amountMinor };
+};
 
 export const paymentChanges = ({
   commands,
@@ -92,14 +105,10 @@ export const paymentChanges = ({
       change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
     fail: (paymentId, { failure_reason: failureReason }, context, options) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
-    refund: async (paymentId, { merchant_id, refund_id: refundId, amount, what, reason, ...given }, context) => {
-      // The order decides first on a surplus, except for a repeat: a cached payment may lack the refund of another
-      // instance.
-      const found = await commands.find(paymentId, { fresh: amount === undefined && what !== 'all' });
-      const { merchantId, currency, decimals } = found;
-      if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
-      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
-      const transfer = checkedRefundTransfer(given, found, table);
+    refund: async (paymentId, call, context) => {
+      const { refund_id: refundId, what, reason } = call;
+      const { payment, amountMinor } = await findToRefund(paymentId, call, { commands, notifyOrder }, context);
+      const transfer = checkedRefundTransfer(call, payment, table);
       const command: PaymentCommand = {
         type: 'RefundPayment',
         refundId,
@@ -109,8 +118,6 @@ export const paymentChanges = ({
         ...transfer,
         at: now(),
       };
-      // The order's decision is recorded on the payment, where the command finds it.
-      if (isOfSurplus({ refundId, amountMinor, what }, found)) await notifyOrder(found, context);
       return change(paymentId, command, context, { notify: notifyIfPossible });
     },
     changeRefund: async (paymentId, command, context, options) => {

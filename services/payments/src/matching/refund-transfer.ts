@@ -1,6 +1,6 @@
 import { assetsOf, type AssetTable, type Network } from '@cpg/assets';
 import { chainOf, invalidRequest, type PaymentCurrency, type RefundCall } from '@cpg/contracts';
-import { recipientOn, transactionOn } from '../addresses/recipient.ts';
+import { parsedField, recipientOn, transactionOn } from '../addresses/recipient.ts';
 import type { RefundTransfer } from '../payment/command.ts';
 
 type GivenTransfer = Pick<RefundCall, 'tx_hash' | 'network' | 'destination'>;
@@ -18,8 +18,11 @@ export const checkedRefundTransfer = (
   if (!network) return { txHash: tx_hash, destination };
   return {
     network: network.name,
-    txHash: checked('tx_hash', tx_hash, (text) => transactionOn(network, text)),
-    destination: checked('destination', destination, (text) => recipientOn(network, text)),
+    txHash: tx_hash === undefined ? undefined : parsedField('tx_hash', tx_hash, (text) => transactionOn(network, text)),
+    destination:
+      destination === undefined
+        ? undefined
+        : parsedField('destination', destination, (text) => recipientOn(network, text)),
   };
 };
 
@@ -37,13 +40,4 @@ const givenNetwork = (
   const names = networks.map((each) => each.name).join(', ');
   const message = `must be a network of ${currency}: ${names || 'there is none, so leave it out'}`;
   throw invalidRequest([{ path: 'network', message }]);
-};
-
-const checked = (path: string, given: string | undefined, parse: (text: string) => string): string | undefined => {
-  if (given === undefined) return undefined;
-  try {
-    return parse(given);
-  } catch (error) {
-    throw invalidRequest([{ path, message: (error as RangeError).message }]);
-  }
 };

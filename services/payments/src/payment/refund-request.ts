@@ -1,12 +1,12 @@
 import { AppError, type PaymentEvent } from '@cpg/contracts';
 import type { AddressRefund, PaymentCommand, ReportRefund, RequestRefund } from './command.ts';
-import { amountToRefund } from './refund.ts';
-import type { ExistingPayment, PaymentRefund } from './state.ts';
+import { amountToRefund, refundedEvent } from './refund.ts';
+import { type ExistingPayment, findRefund, isOwed, type PaymentRefund } from './state.ts';
 
 /** Reserves a part of a payment, or the rest, for a refund from the merchant's own wallet. Ignores a repeated id. */
 export const requestRefund = (command: RequestRefund, payment: ExistingPayment): PaymentEvent[] => {
   const { refundId, reason, network, asset, at } = command;
-  if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
+  if (findRefund(payment, refundId)) return [];
   const amountMinor = String(amountToRefund(command, payment));
   const data = { refundId, amountMinor, ...(reason !== undefined && { reason }), network, asset };
   return [{ type: 'PaymentRefundRequested', data: { ...data, at: at.toISOString() } }];
@@ -22,8 +22,7 @@ export const addressRefund = (
   if (refund.status !== 'pending') throw conflict(`the refund is ${refund.status}: its destination cannot change`);
   if (refund.destination !== undefined)
     throw conflict(`the refund goes to ${refund.destination}: cancel it, and request another one to another address`);
-  if (payment.status !== 'applied' && payment.status !== 'orphan')
-    throw conflict(`the payment is ${payment.status}: there is nothing to send`);
+  if (!isOwed(payment)) throw conflict(`the payment is ${payment.status}: there is nothing to send`);
   const data = { refundId, destination, senders: [...senders], afterHeight, at: at.toISOString() };
   return [{ type: 'PaymentRefundAddressed', data }];
 };
@@ -31,32 +30,19 @@ export const addressRefund = (
 /** Records that a block contains the transfer of a refund, and that it is final. A refund keeps its first transfer.
  *  While the payment is failed, nothing is settled: its money may come back, and the refund with it. */
 export const reportRefund = (
-  { refundId, transferId, txHash, isFinal, at: when }: ReportRefund,
+  { refundId, transferId, txHash, isFinal, at }: ReportRefund,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
-  const { status, amountMinor, reason, network, asset, destination, ...refund } = requestedRefund(payment, refundId);
-  const isNew = status === 'pending' && destination !== undefined;
-  const isSame = status === 'sent' && refund.transferId === transferId;
+  const refund = requestedRefund(payment, refundId);
+  const isNew = refund.status === 'pending' && refund.destination !== undefined;
+  const isSame = refund.status === 'sent' && refund.transferId === transferId;
   if (!isNew && !isSame) return [];
-  const at = when.toISOString();
-  const sent: PaymentEvent = { type: 'PaymentRefundSent', data: { refundId, transferId, txHash, at } };
-  const settled: PaymentEvent = {
-    type: 'PaymentRefunded',
-    data: {
-      refundId,
-      amountMinor: String(amountMinor),
-      refundedTotalMinor: String(payment.refundedMinor + amountMinor),
-      ...(reason !== undefined && { reason }),
-      txHash,
-      ...(network !== undefined && { network }),
-      ...(asset !== undefined && { asset }),
-      ...(destination !== undefined && { destination }),
-      requestedAt: refund.at,
-      at,
-    },
-  };
-  const isOwed = payment.status === 'applied' || payment.status === 'orphan';
-  return [...(isNew ? [sent] : []), ...(isFinal && isOwed ? [settled] : [])];
+  const data = { refundId, transferId, txHash, at: at.toISOString() };
+  const settled = refundedEvent({ ...refund, txHash, requestedAt: refund.at, at }, payment);
+  return [
+    ...(isNew ? [{ type: 'PaymentRefundSent', data } as const] : []),
+    ...(isFinal && isOwed(payment) ? [settled] : []),
+  ];
 };
 
 /** Makes a refund pending again whose transfer left the chain. A settled refund stays settled. */
@@ -88,8 +74,8 @@ const canceled = (refundId: string, at: Date): PaymentEvent => ({
   data: { refundId, at: at.toISOString() },
 });
 
-const requestedRefund = ({ refunds }: ExistingPayment, refundId: string): PaymentRefund => {
-  const refund = refunds.find((each) => each.refundId === refundId);
+const requestedRefund = (payment: ExistingPayment, refundId: string): PaymentRefund => {
+  const refund = findRefund(payment, refundId);
   if (!refund) throw new AppError('not_found', 'the refund does not exist');
   if (refund.status === 'recorded')
     throw conflict('the refund only records that you paid back: request one with "settle": "on_chain" to prove it');

@@ -1,28 +1,42 @@
-import { AppError, fromMinor, invalidRequest, type PaymentEvent } from '@cpg/contracts';
-import type { RefundPayment } from './command.ts';
-import { type ExistingPayment, refundableMinor, reservedMinor, unreservedDueMinor } from './state.ts';
+import { AppError, fromMinor, invalidRequest, type PaymentEvent, withoutUndefined } from '@cpg/contracts';
+import type { RefundPayment, RefundTransfer } from './command.ts';
+import { type ExistingPayment, findRefund, refundableMinor, reservedMinor, unreservedDueMinor } from './state.ts';
 
 /** Records a refund of a part of a payment, or of the rest. Ignores a repeated refund id. */
 export const refund = (command: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
-  const { refundId, reason, txHash, network, destination, at } = command;
-  if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
-  const amount = amountToRefund(command, payment);
-  return [
-    {
-      type: 'PaymentRefunded',
-      data: {
-        refundId,
-        amountMinor: String(amount),
-        refundedTotalMinor: String(payment.refundedMinor + amount),
-        ...(reason !== undefined && { reason }),
-        ...(txHash !== undefined && { txHash }),
-        ...(network !== undefined && { network }),
-        ...(destination !== undefined && { destination }),
-        at: at.toISOString(),
-      },
-    },
-  ];
+  if (findRefund(payment, command.refundId)) return [];
+  return [refundedEvent({ ...command, amountMinor: amountToRefund(command, payment) }, payment)];
 };
+
+interface RefundedMoney extends RefundTransfer {
+  readonly refundId: string;
+  readonly amountMinor: bigint;
+  readonly reason?: string | undefined;
+  readonly asset?: string | undefined;
+  /** When a refund that its chain proves was requested. */
+  readonly requestedAt?: string | undefined;
+  readonly at: Date;
+}
+
+/** The event of a refund that is recorded or settled. */
+export const refundedEvent = (
+  { refundId, amountMinor, reason, txHash, network, asset, destination, requestedAt, at }: RefundedMoney,
+  { refundedMinor }: Pick<ExistingPayment, 'refundedMinor'>,
+): PaymentEvent => ({
+  type: 'PaymentRefunded',
+  data: withoutUndefined({
+    refundId,
+    amountMinor: String(amountMinor),
+    refundedTotalMinor: String(refundedMinor + amountMinor),
+    reason,
+    txHash,
+    network,
+    asset,
+    destination,
+    requestedAt,
+    at: at.toISOString(),
+  }),
+});
 
 /** The amount of a new refund. An order that needs the payment loses none of it unless the command says so. Throws an
  *  AppError if the payment cannot be refunded by that much. */

@@ -53,6 +53,15 @@ export const isWithoutOrder = ({
 }: Pick<ExistingPayment, 'merchantId' | 'assignment'>): boolean =>
   merchantId === UNCLAIMED_MERCHANT || (assignment !== undefined && assignment.orderId === undefined);
 
+export const findRefund = (
+  { refunds }: Pick<ExistingPayment, 'refunds'>,
+  refundId: string,
+): PaymentRefund | undefined => refunds.find((refund) => refund.refundId === refundId);
+
+/** Whether its money can be paid back: it arrived, and not all of it is refunded. */
+export const isOwed = ({ status }: Pick<ExistingPayment, 'status'>): boolean =>
+  status === 'applied' || status === 'orphan';
+
 /** The amount of requested refunds that are not settled, in minor units. */
 export const reservedMinor = ({ refunds }: Pick<ExistingPayment, 'refunds'>): bigint =>
   refunds.reduce((sum, { status, amountMinor }) => (isReserved(status) ? sum + amountMinor : sum), 0n);
@@ -98,8 +107,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentRefunded': {
       const { refundId } = event.data;
       const refunded = { ...paymentAfter(payment, event), lastRefundId: refundId };
-      if (payment.refunds.some((each) => each.refundId === refundId))
-        return withRefund(refunded, refundId, { status: 'settled', endedAt: at });
+      if (findRefund(payment, refundId)) return withRefund(refunded, refundId, { status: 'settled', endedAt: at });
       return { ...refunded, refunds: [...payment.refunds, recordedRefund(event.data)] };
     }
     // Orders do not learn of these events, and both show the same `updated_at`.

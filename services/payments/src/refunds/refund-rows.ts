@@ -65,12 +65,3 @@ export const refundsTo = async (db: Queryable, destination: string): Promise<Ref
   });
   return rows.map(rowOf);
 };
-
-/** The height of the newest block that a network is known to have; null before it is read. */
-export const heightOf = async (db: Queryable, network: string): Promise<number | null> => {
-  const { rows } = await db.query<{ height: string | null }>(
-    'select greatest(height, tip) as height from payments.chain_cursors where network = $1 and height is not null',
-    [network],
-  );
-  return rows[0]?.height == null ? null : Number(rows[0].height);
-};

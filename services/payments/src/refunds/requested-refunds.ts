@@ -4,14 +4,13 @@ import {
   type AssetTable,
   type Network,
   paymentUri,
-  settingsOf,
+  refundAddressesOf,
   unsignedTransfer,
 } from '@cpg/assets';
 import {
   AppError,
   fromMinor,
   invalidRequest,
-  parsePositiveAmount,
   paymentView,
   type Refund,
   type RefundCall,
@@ -23,15 +22,16 @@ import {
 import type { CallContext } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { MerchantAccounts } from '../addresses/account-book.ts';
-import { recipientOn } from '../addresses/recipient.ts';
+import { parsedField, recipientOn } from '../addresses/recipient.ts';
 import { chainKindOf } from '../chains/chain-kind.ts';
-import { isOfSurplus } from '../matching/changes.ts';
+import { heightOf } from '../chains/chain-status.ts';
+import { findToRefund } from '../matching/changes.ts';
 import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
 import { isDepositAddress } from '../payables/deposit-addresses.ts';
 import type { AddressRefund } from '../payment/command.ts';
 import type { ExistingPayment } from '../payment/state.ts';
-import { heightOf, type RefundRow, refundOf } from './refund-rows.ts';
+import { type RefundRow, refundOf } from './refund-rows.ts';
 
 /** Refunds that the merchant sends from its own wallet, and that its chain proves. All are idempotent. */
 export interface RequestedRefunds {
@@ -66,7 +66,7 @@ export const requestedRefunds = ({
 }: RequestedRefundsOptions): RequestedRefunds => {
   const sendersOf = async (merchantId: string, { name }: Network): Promise<readonly string[]> => {
     const { settings } = await readAccounts();
-    const senders = settingsOf(settings, merchantId).refundAddresses.get(name) ?? [];
+    const senders = refundAddressesOf(settings, merchantId, name);
     if (senders.length > 0) return senders;
     throw conflict(
       `you have no refund address on ${name}: ask your operator to declare the address of your wallet (admin refund-addresses add), or record the refund without "settle"`,
@@ -102,20 +102,15 @@ export const requestedRefunds = ({
 
   return {
     request: async (paymentId, call, context) => {
-      const { merchant_id: merchantId, refund_id: refundId, amount, what, reason, destination } = call;
+      const { merchant_id: merchantId, refund_id: refundId, what, reason, destination } = call;
       if (call.tx_hash !== undefined)
         throw refusedField('tx_hash', 'has no meaning with "settle": "on_chain": the chain shows the transaction');
-      // As for a recorded refund: a cached payment may lack the request of another instance.
-      const payment = await commands.find(paymentId, { fresh: amount === undefined && what !== 'all' });
-      if (payment.merchantId !== merchantId) throw new AppError('not_found', 'the payment does not exist');
-      const { currency, decimals } = payment;
-      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency }, decimals);
+      const { payment, amountMinor } = await findToRefund(paymentId, call, { commands, notifyOrder }, context);
       const { id: asset, network } = assetToSend(table, payment, call.network);
       requireProvable(network, isWatched);
       // Before the request is recorded: an address that is refused reserves nothing.
       const route = destination === undefined ? undefined : await routeTo(destination, { merchantId, network });
       if (!route) await sendersOf(merchantId, network);
-      if (isOfSurplus({ refundId, amountMinor, what }, payment)) await notifyOrder(payment, context);
       const requested = await commands.run(
         paymentId,
         { type: 'RequestRefund', refundId, amountMinor, what, reason, network: network.name, asset, at: now() },
@@ -181,14 +176,8 @@ const requireProvable = ({ name, kind }: Network, isWatched: RequestedRefundsOpt
     );
 };
 
-const addressOn = (network: Network, text: string): string => {
-  try {
-    return recipientOn(network, text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw refusedField('destination', error.message);
-  }
-};
+const addressOn = (network: Network, text: string): string =>
+  parsedField('destination', text, (given) => recipientOn(network, given));
 
 /** What the wallet of the merchant sends. A refund that is sent gets no second request. */
 const requestOf = (
