@@ -46,10 +46,11 @@ create table refunds (
   amount_minor numeric,
   -- Decimals of the minor units.
   decimals int,
-  -- What the merchant sends where, and from which of its addresses, in a block above the height. Null if it is only recorded, or before it has a
-  -- destination.
+  -- The coin or token that the merchant sends, and on which network. Null unless the refund was requested.
   network text,
   asset text,
+  -- The address of the payer, the merchant's addresses that may send, and the height of the chain: a transfer counts in a later block. Null before
+  -- the refund has a destination.
   destination text,
   senders text[],
   after_height bigint,

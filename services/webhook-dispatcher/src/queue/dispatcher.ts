@@ -27,9 +27,11 @@ export interface DispatcherOptions {
 }
 
 /** Makes the attempts of the deliveries that this instance has leased: within each endpoint's concurrency limit and a
- *  fair part of all slots, and first attempts of one order and webhook one after another.  An attempt keeps its slot
- *  until its result is durable: so a crash repeats at most `capacity.attempts` attempts, and a slow database slows
- *  attempts down instead of filling memory. Slow attempts give their slot back, since they only wait. */
+ *  fair part of all slots, and first attempts of one order and webhook one after another.
+ *
+ *  An attempt keeps its slot until its result is durable: so a crash repeats at most `capacity.attempts` attempts, and a
+ *  slow database slows attempts down instead of filling memory. Slow attempts give their slot back, since they only
+ *  wait. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nowMs: () => number;
