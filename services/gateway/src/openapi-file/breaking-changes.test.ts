@@ -135,3 +135,18 @@ describe('a response that becomes a union of variants', () => {
     expect(breakingChanges(before, other)).toEqual(['POST /things 201<0>.data is none of its earlier variants']);
   });
 });
+
+test('a named variant is compared by its name: one may come before it, and none may leave', () => {
+  const withEvents = (...names: string[]): OpenApi => {
+    const document = structuredClone(base) as OpenApi;
+    for (const name of names)
+      document.components.schemas[name] = { type: 'object', properties: { [name]: {} }, required: [name] };
+    document.components.schemas.Thing = { oneOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) };
+    return document;
+  };
+  const before = withEvents('Paid', 'Expired');
+  expect(breakingChanges(before, withEvents('Paid', 'Accepted', 'Expired'))).toEqual([]);
+  expect(breakingChanges(before, withEvents('Paid', 'Accepted'))).toEqual([
+    'POST /things 201 lost the variant Expired',
+  ]);
+});

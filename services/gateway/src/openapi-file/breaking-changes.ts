@@ -49,8 +49,10 @@ export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
         return other ? compare(field, other, isRequest, `${where}.${name}`) : [`${where}.${name} was removed`];
       }),
       ...variantsOf(a).flatMap((variant, index) => {
-        const other = variantsOf(b)[index];
-        return other ? compare(variant, other, isRequest, `${where}<${index}>`) : [`${where} lost a variant`];
+        const name = nameOf(variant) ?? String(index);
+        // Generated clients know a named variant by its name, wherever it stands.
+        const other = variant.$ref ? variantsOf(b).find((each) => nameOf(each) === name) : variantsOf(b)[index];
+        return other ? compare(variant, other, isRequest, `${where}<${name}>`) : [`${where} lost the variant ${name}`];
       }),
       ...(a.items && b.items ? compare(a.items, b.items, isRequest, `${where}[]`) : []),
       ...(isSchema(a.additionalProperties) && isSchema(b.additionalProperties)
@@ -150,8 +152,10 @@ const isSchema = (value: Schema | boolean | undefined): value is Schema => typeo
 
 const variantsOf = (schema: Schema): Schema[] => schema.anyOf ?? schema.oneOf ?? [];
 
+const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1);
+
 /** Whether exactly one of the two is a union of variants. */
 const isNarrowed = (a: Schema, b: Schema): boolean => variantsOf(a).length > 0 !== variantsOf(b).length > 0;
 
 const resolved = ({ components }: OpenApi, schema: Schema): Schema =>
-  schema.$ref ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+  schema.$ref ? (components.schemas[nameOf(schema)!] ?? {}) : schema;
