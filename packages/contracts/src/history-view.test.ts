@@ -199,6 +199,16 @@ test.each<[string, more: object, shown: object]>([
       status_reason: 'payment_refunded',
     },
   ],
+  [
+    'OrderAccepted',
+    {},
+    {
+      shortfall_amount: '0.030000',
+      reason: 'the bank of the payer kept a fee',
+      status: 'paid',
+      status_reason: 'accepted_by_merchant',
+    },
+  ],
   ['OrderPaid', {}, { status: 'paid', status_reason: 'payment_settled' }],
   [
     'OrderUpdated',

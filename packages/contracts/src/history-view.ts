@@ -84,6 +84,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       const [applied_amount, unapplied_amount] = [amount(appliedMinor), amount(unappliedMinor)];
       return applied_amount && unapplied_amount ? [{ payment_id: paymentId, applied_amount, unapplied_amount }] : [];
     }),
+    shortfall_amount: data.shortfallMinor && amount(data.shortfallMinor),
     ...transition(data),
   }),
   OrderPaymentsOrphaned: ({ paymentIds, orphanReason }) => ({ payment_ids: paymentIds, orphan_reason: orphanReason }),
@@ -107,6 +108,11 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     refund_id: data.refundId,
     refunded_amount: amount(data.refundedTotalMinor, data.paymentId),
     refunded_at: data.refundedAt,
+    ...transition(data),
+  }),
+  OrderAccepted: (data, amount) => ({
+    shortfall_amount: amount(data.shortfallMinor),
+    reason: data.acceptedBecause,
     ...transition(data),
   }),
   OrderPaid: ({ reason }) => ({ status: 'paid', status_reason: reason }),

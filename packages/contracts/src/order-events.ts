@@ -203,6 +203,21 @@ export const OrderPaid = defineEvent({
   data: { reason: z.string(), ...At },
 });
 
+export const OrderAccepted = defineEvent({
+  type: 'OrderAccepted',
+  message: 'order.accepted',
+  webhooks: ['order:updated'],
+  summary: 'The merchant accepted an order as paid with less than its total.',
+  data: {
+    /** The missing amount that the merchant accepted. */
+    shortfallMinor: Minor,
+    /** Why, in the words of the merchant. */
+    acceptedBecause: z.string(),
+    ...Transition,
+    ...At,
+  },
+});
+
 export const OrderUpdated = defineEvent({
   type: 'OrderUpdated',
   message: 'order.updated',
@@ -294,6 +309,7 @@ export const ORDER_EVENTS = [
   OrderPaymentReinstated,
   OrderPaymentRefunded,
   OrderPaid,
+  OrderAccepted,
   OrderUpdated,
   OrderRenewed,
   OrderTimeAdvanced,

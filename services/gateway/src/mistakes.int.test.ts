@@ -244,6 +244,12 @@ const COMMANDS: Mistake[] = [
     '409 a canceled order takes no payments: refund those that it has',
   ],
   [
+    'accept an order without money',
+    () => on(orderWith({}), 'POST', '/accept', { reason: 'close enough' }),
+    '409 no payment is applied to the order, so there is nothing to accept: cancel it, or let it expire',
+  ],
+  ['accept without a reason', () => on(orderWith({}), 'POST', '/accept', {}), '400 reason: is required'],
+  [
     'delete a canceled order with money',
     () => on(canceled(), 'DELETE'),
     '409 payment pay_… is an orphan that is not refunded: refund it',

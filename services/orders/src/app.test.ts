@@ -23,6 +23,7 @@ const appOf = (sandbox: boolean) =>
 
 const PRODUCTION = {
   'POST /orders': ['gateway'],
+  'POST /orders/:id/accept': ['gateway'],
   'POST /orders/:id/cancel': ['gateway'],
   'POST /orders/:id/capture': ['gateway'],
   'PATCH /orders/:id': ['gateway'],

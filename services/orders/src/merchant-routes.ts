@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdvanceTimeCall, CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
+import {
+  AcceptOrderCall,
+  AdvanceTimeCall,
+  CreateOrderCall,
+  OrderCall,
+  OrderDeletion,
+  UpdateOrderCall,
+} from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
 import { type CallContext, readCallContext } from '@cpg/platform';
 import type { FastifyReply } from 'fastify';
@@ -56,6 +63,12 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
   app.post('/orders/:id/capture', { config, schema }, async (request, reply) => {
     const command = { type: 'CapturePayments', at: now() } as const;
     return sendOrder(reply, await run(request.params.id, request.body.merchant_id, command, readCallContext(request)));
+  });
+
+  app.post('/orders/:id/accept', { config, schema: { ...schema, body: AcceptOrderCall } }, async (request, reply) => {
+    const { merchant_id, reason: because } = request.body;
+    const command = { type: 'AcceptOrder', because, at: now() } as const;
+    return sendOrder(reply, await run(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
   app.patch('/orders/:id', { config, schema: { ...schema, body: UpdateOrderCall } }, async (request, reply) => {

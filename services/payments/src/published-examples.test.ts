@@ -96,6 +96,14 @@ const cancel = async () => {
   await orderCall('POST', '/cancel', PAID);
 };
 
+const accept = async () => {
+  await create();
+  const { resource, change } = exampleMessage('order.accepted').data;
+  await report({ amount: resource.payments[0]!.paid_amount });
+  await paymentCall('confirmation', PAID, { confirmations: 20 });
+  await orderCall('POST', '/accept', change.at, { reason: change.acceptedBecause });
+};
+
 const payCanceled = async () => {
   await create();
   await report();
@@ -171,6 +179,7 @@ const HISTORIES: Record<Exclude<DomainMessage['type'], 'order.deleted'>, () => P
   'order.payment_failed': fail,
   'order.payment_reinstated': seeAgain,
   'order.payment_refunded': refund,
+  'order.accepted': accept,
   'order.paid': pay,
   'order.updated': async () => {
     await create();

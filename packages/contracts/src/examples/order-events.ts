@@ -33,6 +33,7 @@ import {
   REFUNDED,
   refundedPayment,
   RETURN_URL,
+  shortPayment,
 } from './values.ts';
 
 type Examples = {
@@ -157,6 +158,24 @@ export const ORDER_EXAMPLES: Examples = {
       paid_at: PAID,
       payments: [refundedPayment()],
       updated_at: REFUNDED,
+    }),
+  },
+  'order.accepted': {
+    sequence: '4',
+    change: {
+      shortfallMinor: '30000',
+      acceptedBecause: 'the bank of the payer kept a fee',
+      status: 'paid',
+      reason: 'accepted_by_merchant',
+      at: LATER,
+    },
+    resource: orderWith(shortPayment(), {
+      status: 'paid',
+      status_reason: 'accepted_by_merchant',
+      remaining_amount: '0.000000',
+      shortfall_amount: '0.030000',
+      paid_at: LATER,
+      updated_at: LATER,
     }),
   },
   'order.paid': { sequence: '4', change: { reason: 'payment_settled', at: PAID }, resource: paidOrder() },

@@ -199,6 +199,16 @@ export const confirmedPayment = (differences: Partial<Payment> = {}): Payment =>
 
 export const appliedPayment = (): Payment => confirmedPayment({ status: 'applied', applied_amount: '14.030000' });
 
+/** Less than the total. */
+export const shortPayment = (): Payment =>
+  confirmedPayment({
+    status: 'applied',
+    paid_amount: '14.000000',
+    fee_amount: '0.140000',
+    net_amount: '13.860000',
+    applied_amount: '14.000000',
+  });
+
 export const orphanedPayment = (): Payment =>
   confirmedPayment({
     status: 'orphan',

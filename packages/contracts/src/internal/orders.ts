@@ -33,6 +33,10 @@ export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 export const OrderCall = z.object({ merchant_id: MerchantId });
 export type OrderCall = z.infer<typeof OrderCall>;
 
+/** `POST /orders/:id/accept` -> 200 Order, paid. */
+export const AcceptOrderCall = z.object({ merchant_id: MerchantId, reason: z.string() });
+export type AcceptOrderCall = z.infer<typeof AcceptOrderCall>;
+
 export const MAX_ADVANCE_MINUTES = 43_200;
 
 /** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it

@@ -303,3 +303,10 @@ export const UpdateOrderDto = z
   })
   .meta({ minProperties: 1, example: { metadata: { table: 'B7' } } });
 export type UpdateOrderDto = z.infer<typeof UpdateOrderDto>;
+
+export const AcceptOrder = z
+  .strictObject({
+    reason: requestText(1, 500).describe('Why less money than the total settles the order. The history shows it.'),
+  })
+  .meta({ example: { reason: 'the bank of the payer kept a fee' } });
+export type AcceptOrder = z.infer<typeof AcceptOrder>;

@@ -11,6 +11,8 @@ export interface components {
          * @description ISO 8601, UTC, milliseconds.
          */
         Timestamp: string;
+        /** @description A whole number of the smallest units of the order's currency: satoshi, wei, millionths of USDT. */
+        Minor: string;
         /** @description The order right after the event, as the API shows it. */
         Order: {
             /** @description The order: `ord_` and a ULID. */
@@ -278,8 +280,6 @@ export interface components {
             /** @description Until when the instruction is valid. */
             expires_at: components["schemas"]["Timestamp"];
         };
-        /** @description A whole number of the smallest units of the order's currency: satoshi, wei, millionths of USDT. */
-        Minor: string;
         /** @description Where to pay, as the rail assigned it. */
         AssignedInstruction: {
             /** @constant */
@@ -375,6 +375,22 @@ export interface components {
             merchantid: string;
             /** @description The order of the event. It is the partition key. */
             orderid: string;
+        };
+        /** @description The merchant accepted an order as paid with less than its total. */
+        OrderAccepted: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "order.accepted";
+            data: {
+                change: {
+                    shortfallMinor: components["schemas"]["Minor"];
+                    acceptedBecause: string;
+                    /** @enum {string} */
+                    status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
+                    reason: string;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Order"];
+            };
         };
         /** @description The merchant canceled an order. */
         OrderCanceled: components["schemas"]["Envelope"] & {
@@ -973,6 +989,7 @@ export interface components {
     pathItems: never;
 }
 export type Timestamp = components['schemas']['Timestamp'];
+export type Minor = components['schemas']['Minor'];
 export type Order = components['schemas']['Order'];
 export type Metadata = components['schemas']['Metadata'];
 export type JsonValue = components['schemas']['JsonValue'];
@@ -984,10 +1001,10 @@ export type Rate = components['schemas']['Rate'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type GatewayPayInstruction = components['schemas']['GatewayPayInstruction'];
-export type Minor = components['schemas']['Minor'];
 export type AssignedInstruction = components['schemas']['AssignedInstruction'];
 export type OfferedPayment = components['schemas']['OfferedPayment'];
 export type Envelope = components['schemas']['Envelope'];
+export type OrderAccepted = components['schemas']['OrderAccepted'];
 export type OrderCanceled = components['schemas']['OrderCanceled'];
 export type OrderCreated = components['schemas']['OrderCreated'];
 export type OrderDeleted = components['schemas']['OrderDeleted'];
@@ -1024,6 +1041,8 @@ type operations = Record<string, never>;
 
 /** ISO 8601, UTC, milliseconds. */
 export const Timestamp = typed<Timestamp>()(z.iso.datetime());
+/** A whole number of the smallest units of the order's currency: satoshi, wei, millionths of USDT. */
+export const Minor = typed<Minor>()(z.string().regex(new RegExp("^(0|[1-9]\\d*)$")));
 /** The merchant's own data, at most 16 KiB as JSON. */
 export const Metadata = typed<Metadata>()(z.record(z.string(), z.json()));
 /** An exact decimal amount. It has the fixed number of decimals of its currency; a `unit_price` is shown as it was sent. */
@@ -1039,8 +1058,6 @@ export const CryptoDepositInstruction = typed<CryptoDepositInstruction>()(z.obje
 export const GatewayPayInstruction = typed<GatewayPayInstruction>()(z.object({ "rail": z.literal("gateway_pay"), "currency": z.string(), "amount": Amount, "provider": z.string(), "payment_reference": z.string(), "payment_url": z.string(), "qr_content": z.string().optional(), "expires_at": Timestamp }));
 /** The order right after the event, as the API shows it. */
 export const Order = typed<Order>()(z.object({ "id": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "external_reference_id": z.string(), "return_url": z.string().optional(), "cancel_url": z.string().optional(), "metadata": Metadata.optional(), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "items": z.array(Item), "item_totals": z.record(z.string(), Amount), "payments": z.array(Payment), "status": z.string(), "status_reason": z.string().optional(), "total_amount": Amount, "remaining_amount": Amount, "shortfall_amount": Amount.optional(), "due_back_amount": Amount.optional(), "underpayment_tolerance_percent": z.number().optional(), "currency": z.string(), "rates": z.record(z.string(), Rate), "capabilities": Capabilities, "deposit_instructions": z.array(orAnotherVariant([CryptoDepositInstruction, GatewayPayInstruction])), "payment_reference": z.string().optional(), "payment_url": z.string().optional(), "expiration_date": Timestamp.optional(), "paid_at": Timestamp.optional(), "created_at": Timestamp.optional(), "updated_at": Timestamp.optional() }));
-/** A whole number of the smallest units of the order's currency: satoshi, wei, millionths of USDT. */
-export const Minor = typed<Minor>()(z.string().regex(new RegExp("^(0|[1-9]\\d*)$")));
 /** Where to pay, as the rail assigned it. */
 export const AssignedInstruction = typed<AssignedInstruction>()(orAnotherVariant([z.object({ "rail": z.literal("crypto_deposit"), "currency": z.string(), "network": z.string(), "address": z.string(), "derivation": z.object({ "fingerprint": z.string(), "path": z.string() }), "chainId": z.string(), "asset": z.string(), "assetLabel": z.string().optional(), "decimals": z.int(), "currencyDecimals": z.int(), "requiredConfirmations": z.int(), "smallestPayableMinor": Minor.optional(), "payableStepMinor": Minor.optional() }), z.object({ "rail": z.literal("gateway_pay"), "currency": z.string(), "provider": z.string(), "paymentReference": z.string(), "paymentUrl": z.string(), "qrContent": z.string().optional(), "deposits": z.array(z.object({ "network": z.string(), "address": z.string(), "derivation": z.object({ "fingerprint": z.string(), "path": z.string() }), "chainId": z.string(), "asset": z.string(), "assetLabel": z.string().optional(), "decimals": z.int(), "currencyDecimals": z.int(), "requiredConfirmations": z.int(), "smallestPayableMinor": Minor.optional(), "payableStepMinor": Minor.optional() })).optional() })]));
 /** A payment as it was offered to its order. */
@@ -1048,6 +1065,8 @@ export const OfferedPayment = typed<OfferedPayment>()(z.object({ "paymentId": z.
 const attributes = z.object({ "specversion": z.literal("1.0"), "id": z.string().regex(new RegExp("^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "source": z.string(), "subject": z.string(), "time": Timestamp, "datacontenttype": z.literal("application/json"), "dataschema": z.string(), "sequence": z.string().regex(new RegExp("^\\d+$")), "correlationid": z.string(), "causationid": z.string(), "merchantid": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderid": z.string() });
 /** The attributes of a message: CloudEvents 1.0, structured JSON. */
 export const Envelope = typed<Envelope>()(attributes);
+/** The merchant accepted an order as paid with less than its total. */
+export const OrderAccepted = typed<OrderAccepted>()(attributes.extend(z.object({ "type": z.literal("order.accepted"), "data": z.object({ "change": z.object({ "shortfallMinor": Minor, "acceptedBecause": z.string(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** The merchant canceled an order. */
 export const OrderCanceled = typed<OrderCanceled>()(attributes.extend(z.object({ "type": z.literal("order.canceled"), "data": z.object({ "change": z.object({ "orphanedPaymentIds": z.array(z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$"))), "sightings": z.record(z.string(), z.int()).optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** An order was created. Its total amount and its rates are locked. */
@@ -1112,9 +1131,10 @@ export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.obje
 export const PaymentReinstated = typed<PaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("payment.reinstated"), "data": z.object({ "change": z.object({ "sighting": z.int(), "seenAt": Timestamp, "confirmed": z.boolean(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
 
 /** A message of the topic `orders.v1`. */
-export type OrderMessage = OrderCanceled | OrderCreated | OrderDeleted | OrderExpired | OrderInstructed | OrderPaid | OrderPaymentBlockChanged | OrderPaymentConfirmed | OrderPaymentFailed | OrderPaymentReceived | OrderPaymentRefunded | OrderPaymentReinstated | OrderPaymentsApplied | OrderPaymentsOrphaned | OrderRenewed | OrderTimeAdvanced | OrderUpdated;
+export type OrderMessage = OrderAccepted | OrderCanceled | OrderCreated | OrderDeleted | OrderExpired | OrderInstructed | OrderPaid | OrderPaymentBlockChanged | OrderPaymentConfirmed | OrderPaymentFailed | OrderPaymentReceived | OrderPaymentRefunded | OrderPaymentReinstated | OrderPaymentsApplied | OrderPaymentsOrphaned | OrderRenewed | OrderTimeAdvanced | OrderUpdated;
 /** Accepts messages of types that this version does not know. The TypeScript type does not show them. */
 export const OrderMessage = messageSchema<OrderMessage>(attributes, {
+  'order.accepted': OrderAccepted,
   'order.canceled': OrderCanceled,
   'order.created': OrderCreated,
   'order.deleted': OrderDeleted,

@@ -128,6 +128,15 @@ export interface Methods {
   captureOrder(id: string, options?: RequestOptions): Promise<Schemas['Order']>;
 
   /**
+   * Accept an order as paid.
+   *
+   * Settles an order with less money than its total, by your word: the order becomes `paid` with the reason `accepted_by_merchant`, and `shortfall_amount` is what is missing. At least one payment must be applied to it; capture payments that are held or orphans first. Money that arrives later is applied if it fits into the missing part. The history shows your reason, and who accepted. A paid order is returned unchanged. Returns 409 if no payment is applied, or if the order is canceled.
+   *
+   * Needs the scope `orders:self:update`.
+   */
+  acceptOrder(id: string, body: Schemas['AcceptOrder'], options?: RequestOptions): Promise<Schemas['Order']>;
+
+  /**
    * List payments.
    *
    * Lists the payments of the merchant, sorted by creation time. Stop when `page >= totalPages`.
@@ -368,6 +377,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   listOrderHistory: { method: 'GET', path: '/v1/orders/{id}/history', takes: ['query'], list: true },
   cancelOrder: { method: 'POST', path: '/v1/orders/{id}/cancel', takes: [], keyed: true },
   captureOrder: { method: 'POST', path: '/v1/orders/{id}/capture', takes: [], keyed: true },
+  acceptOrder: { method: 'POST', path: '/v1/orders/{id}/accept', takes: ['body'], keyed: true },
   listPayments: { method: 'GET', path: '/v1/payments', takes: ['query'], list: true },
   getPayment: { method: 'GET', path: '/v1/payments/{id}', takes: [] },
   refundPayment: { method: 'POST', path: '/v1/payments/{id}/refund', takes: ['body'], keyed: true },

@@ -59,6 +59,8 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   const [payment] = pending.payments;
   expect(await client.confirmPayment(payment!.id)).toMatchObject({ status: 'paid' });
   expect(await client.captureOrder(order.id)).toMatchObject({ status: 'paid' });
+  const reason = 'it is paid already, so nothing changes';
+  expect(await client.acceptOrder(order.id, { reason })).toMatchObject({ status_reason: 'payment_settled' });
   const refunded = await client.refundPayment(payment!.id, { what: 'all' });
   expect(refunded).toMatchObject({ id: payment!.id, status: 'refunded' });
   expect(await client.getPayment(payment!.id)).toEqual(refunded);

@@ -45,6 +45,11 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     'POST /orders/ord_1/capture',
     { ...RESPONSE, body: OWNER },
   ],
+  'orders.accept': [
+    ({ orders }) => orders.accept(ORDER, { reason: 'close enough' }, context),
+    'POST /orders/ord_1/accept',
+    { ...RESPONSE, body: { ...OWNER, reason: 'close enough' } },
+  ],
   'orders.advanceTime': [
     ({ orders }) => orders.advanceTime('ord_1', BODY, context),
     'POST /orders/ord_1/time',

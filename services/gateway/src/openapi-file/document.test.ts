@@ -71,6 +71,7 @@ test('the document contains every endpoint', () => {
     'POST /debug/register-payment',
     'POST /debug/test-webhook',
     'POST /v1/orders',
+    'POST /v1/orders/{id}/accept',
     'POST /v1/orders/{id}/cancel',
     'POST /v1/orders/{id}/capture',
     'POST /v1/payments/{id}/refund',

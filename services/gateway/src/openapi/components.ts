@@ -1,4 +1,5 @@
 import {
+  AcceptOrder,
   Address,
   BusinessProfile,
   Capabilities,
@@ -91,6 +92,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   OrderDeletion,
   MerchantCreateOrderDto,
   UpdateOrderDto,
+  AcceptOrder,
   Item,
   ItemDto,
   ItemTotals,

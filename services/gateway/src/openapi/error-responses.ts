@@ -7,6 +7,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   updateOrder: ['update_not_allowed', 'order_state_conflict', 'rate_lock_exceeded', 'concurrent_update'],
   deleteOrder: ['order_has_unsettled_funds', 'concurrent_update'],
   cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
+  acceptOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
   captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
   refundPayment: [
     'refund_amount_required',

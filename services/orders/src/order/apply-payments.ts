@@ -1,4 +1,5 @@
 import { type Allocation, AppError, type OrderEvent, type OrderStatus, type PaymentState } from '@cpg/contracts';
+import type { CommandOf } from './command.ts';
 import {
   appliedMinor,
   type ExistingOrder,
@@ -53,8 +54,12 @@ const settleWithoutRest = (order: ExistingOrder, at: string): OrderEvent[] => {
   return applyPayments(order, [], 'payment_settled', at);
 };
 
-const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string =>
-  settlement === 'tolerated' ? 'settled_within_tolerance' : reason;
+const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string => {
+  if (settlement === 'accepted') return ACCEPTED;
+  return settlement === 'tolerated' ? 'settled_within_tolerance' : reason;
+};
+
+const ACCEPTED = 'accepted_by_merchant';
 
 /** Applies every pending payment, every orphan of the order's currency and all excess, except money from before the
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
@@ -71,6 +76,38 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
     'captured',
     at,
   );
+};
+
+/** Settles the order with what is applied, by the word of the merchant. Money that comes later and fits into the missing
+ *  part is applied. */
+export const accept = ({ because, at: now }: CommandOf<'AcceptOrder'>, order: ExistingOrder): OrderEvent[] => {
+  if (order.status === 'paid') return [];
+  if (order.status === 'canceled')
+    throw new AppError('order_state_conflict', 'a canceled order takes no payments: refund those that it has');
+  if (appliedMinor(order) === 0n)
+    throw new AppError(
+      'order_state_conflict',
+      order.payments.some((payment) => canBeCaptured(order, payment))
+        ? 'no payment is applied to the order yet: capture its payments first'
+        : 'no payment is applied to the order, so there is nothing to accept: cancel it, or let it expire',
+    );
+  const at = now.toISOString();
+  const shortfallMinor = String(uncoveredMinor(order));
+  const settled = { status: 'paid', reason: ACCEPTED, at } as const;
+  const accepted: OrderEvent = {
+    type: 'OrderAccepted',
+    data: { shortfallMinor, acceptedBecause: because, ...settled },
+  };
+  const paid: OrderEvent = { type: 'OrderPaid', data: { reason: settled.reason, at } };
+  return [accepted, paid, ...orphanHeld(order, order.payments.filter(isHeld), at)];
+};
+
+/** Held payments for which nothing remains, once the order is paid. */
+const orphanHeld = (order: ExistingOrder, held: readonly PaymentState[], at: string): OrderEvent[] => {
+  const paymentIds = held.map(({ paymentId }) => paymentId);
+  if (paymentIds.length === 0) return [];
+  const data = { paymentIds, orphanReason: 'already_paid', ...sightingsOf(order, paymentIds), at } as const;
+  return [{ type: 'OrderPaymentsOrphaned', data }];
 };
 
 /** Whether a capture applies the payment, as far as the order needs it. */
@@ -123,15 +160,7 @@ export const applyPayments = (
   // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
   const considered = new Set(payments.map(({ paymentId }) => paymentId));
   const heldElse = becomesPaid ? order.payments.filter((each) => isHeld(each) && !considered.has(each.paymentId)) : [];
-  const paymentIds = [...excess.filter((payment) => payment.status === 'received'), ...heldElse].map(
-    ({ paymentId }) => paymentId,
-  );
-  if (paymentIds.length > 0)
-    events.push({
-      type: 'OrderPaymentsOrphaned',
-      data: { paymentIds, orphanReason: 'already_paid', ...sightingsOf(order, paymentIds), at },
-    });
-  return events;
+  return [...events, ...orphanHeld(order, [...excess.filter(({ status }) => status === 'received'), ...heldElse], at)];
 };
 
 interface Allocated {

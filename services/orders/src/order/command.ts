@@ -61,6 +61,7 @@ export type OrderCommand =
       readonly at: Date;
     }
   | { readonly type: 'CapturePayments'; readonly at: Date }
+  | { readonly type: 'AcceptOrder'; readonly because: string; readonly at: Date }
   | { readonly type: 'CancelOrder'; readonly at: Date }
   | {
       readonly type: 'UpdateOrder';

@@ -46,6 +46,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return withReinstated(updated, event.data);
     case 'OrderPaymentRefunded':
       return inStatus(withRefunded(updated, event.data), event.data);
+    case 'OrderAccepted':
+      return inStatus({ ...updated, acceptedShortfallMinor: BigInt(event.data.shortfallMinor) }, event.data);
     case 'OrderPaid':
       return inStatus(updated, { ...event.data, status: 'paid' });
     case 'OrderUpdated':
@@ -95,6 +97,7 @@ const created = ({
   statusReason,
   totalMinor: BigInt(totalMinor),
   toleranceBps,
+  acceptedShortfallMinor: 0n,
   ratesExpireAt: ratesExpireAt ?? data.expiresAt,
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},

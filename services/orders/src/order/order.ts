@@ -10,7 +10,7 @@ import {
   unreachable,
 } from '@cpg/contracts';
 import type { Decider } from '@cpg/event-sourcing/decider';
-import { applyHeldPayments, canBeCaptured, capture } from './apply-payments.ts';
+import { accept, applyHeldPayments, canBeCaptured, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
@@ -32,6 +32,7 @@ import { unfitReason } from './unfit-money.ts';
 //
 //   none -> initialized -> awaiting_payment           CreateOrder, InstructOrder
 //   awaiting_payment -> partially_paid -> paid        OfferPayment, CapturePayments
+//   partially paid, reversed -> paid                 AcceptOrder
 //   open -> expired | partially_paid_expired          ExpireOrder; RenewOrder keeps the order open with new rates
 //   open -> canceled                                  CancelOrder
 //   expired -> paid                                   OfferPayment of a payment seen in time, CapturePayments
@@ -55,6 +56,8 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
       return refundPayment(command, order);
     case 'CapturePayments':
       return capture(order, at);
+    case 'AcceptOrder':
+      return accept(command, order);
     case 'CancelOrder':
       return cancel(order, at);
     case 'UpdateOrder':

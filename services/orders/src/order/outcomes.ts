@@ -60,6 +60,7 @@ const changedPayments = (event: OrderEvent): string[] => {
     case 'OrderPaymentFailed':
     case 'OrderPaymentReinstated':
     case 'OrderPaymentRefunded':
+    case 'OrderAccepted':
     case 'OrderPaid':
     case 'OrderUpdated':
     case 'OrderRenewed':

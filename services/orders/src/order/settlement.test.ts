@@ -1,6 +1,8 @@
 import type { AssignedInstruction } from '@cpg/contracts';
 import {
+  accept,
   after,
+  cancel,
   capture,
   dueAt,
   existing,
@@ -13,6 +15,7 @@ import {
 } from '../testing/jest-deciding.ts';
 import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 import { remainingMinor, shortfallMinor } from './state.ts';
 import { orderView } from './view.ts';
 
@@ -191,4 +194,71 @@ describe('amounts that wallets take', () => {
     expect(orderView(existing(after(order()))).deposit_instructions[0]).toMatchObject({
       smallest_payable_amount: '0.001000',
     }));
+});
+
+describe('AcceptOrder', () => {
+  const short = offer(1, 9_000_000n);
+  const accepted = { type: 'OrderAccepted', data: { shortfallMinor: '1000000', acceptedBecause: 'close enough' } };
+
+  test.each<[string, OrderCommand[]]>([
+    ['partly paid', [createOrder(), short]],
+    ['partly paid and expired', [createOrder(), short, expireAt(dueAt)]],
+    ['reversed', [createOrder(), short, offer(2, 1_000_000n), fail(2, 1_000_000n)]],
+  ])('settles an order that is %s, with the missing amount and the reason', (_case, history) => {
+    given(...past(...history))
+      .when(accept)
+      .thenLike(accepted, { type: 'OrderPaid', data: { reason: 'accepted_by_merchant' } });
+    expect(amounts(...history, accept)).toEqual({
+      status: 'paid',
+      total_amount: '10.000000',
+      remaining_amount: '0.000000',
+      shortfall_amount: '1.000000',
+    });
+  });
+  test.each<[string, OrderCommand[], RegExp]>([
+    ['without money', [createOrder()], /^no payment is applied.* cancel it, or let it expire/],
+    ['whose money is held', [createOrder({ allow: { partial_payments: false } }), short], /capture its payments first/],
+    [
+      'whose money is not in a block',
+      [createOrder(), offer(1, 9n, { confirmed: false, confirmations: 0 })],
+      /nothing to accept/,
+    ],
+    ['that is canceled', [createOrder(), short, cancel], /^a canceled order takes no payments/],
+  ])('refuses an order %s', (_case, history, message) =>
+    expect(() => orderDecider.decide(accept, after(...history))).toThrow(
+      expect.objectContaining({ code: 'order_state_conflict', message: expect.stringMatching(message) }),
+    ),
+  );
+  test('changes nothing in a paid order', () =>
+    given(...past(createOrder(), short, accept))
+      .when(accept)
+      .thenNothing());
+  test('makes held money that came too late an orphan', () => {
+    const late = offer(2, 400_000n, { at: minutesAfterNoon(61) });
+    given(...past(createOrder({ allow: { expiration_auto_renewal: true } }), short, late))
+      .when({ ...accept, at: minutesAfterNoon(62) })
+      .thenLike(
+        accepted,
+        { type: 'OrderPaid' },
+        { type: 'OrderPaymentsOrphaned', data: { paymentIds: [paymentId(2)], orphanReason: 'already_paid' } },
+      );
+  });
+  test('applies later money that fits into the missing part, and keeps its word', () => {
+    expect(amounts(createOrder(), short, accept, offer(2, 400_000n))).toMatchObject({
+      status: 'paid',
+      shortfall_amount: '0.600000',
+    });
+    const { status, statusReason } = existing(after(createOrder(), short, accept, offer(2, 400_000n)));
+    expect([status, statusReason]).toEqual(['paid', 'accepted_by_merchant']);
+    expect(existing(after(createOrder(), short, accept, offer(2, 1_000_001n))).payments[1]).toMatchObject({
+      status: 'orphan',
+      orphanReason: 'already_paid',
+    });
+  });
+  test('holds for the same money seen again after a reorganization, and not for less', () => {
+    const failed = [createOrder(), short, accept, fail(1, 9_000_000n)];
+    expect(amounts(...failed)).toMatchObject({ status: 'reversed', remaining_amount: '10.000000' });
+    expect(amounts(...failed, offer(2, 9_000_000n))).toMatchObject({ status: 'paid', shortfall_amount: '1.000000' });
+    expect(amounts(...failed, offer(2, 8_999_999n)).status).toBe('reversed');
+  });
 });

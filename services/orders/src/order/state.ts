@@ -30,6 +30,8 @@ interface OrderFacts extends Readonly<OrderDetails> {
   readonly totalMinor: bigint;
   /** The part of the total that may be missing, in hundredths of a percent. */
   readonly toleranceBps: number;
+  /** What the merchant accepted to be missing of the total. */
+  readonly acceptedShortfallMinor: bigint;
   /** The price of all items at the locked rates. */
   readonly pricedMinor: bigint;
   /** Per payment id: `pricedMinor` when the payment was applied. Needed to compute the part of the order that the
@@ -219,13 +221,18 @@ const toleratedMinor = ({ totalMinor, toleranceBps }: ExistingOrder): bigint =>
   (totalMinor * BigInt(toleranceBps)) / 10_000n;
 
 /** How a sum of applied amounts settles the order. Null if it does not. `exact`: nothing is missing. `unpayable`: the
- *  rest is too small to send, and at least as much was paid. `tolerated`: the merchant lets the rest be missing. */
-export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 'unpayable' | 'tolerated' | null => {
+ *  rest is too small to send, and at least as much was paid. `tolerated`: the merchant lets the rest be missing.
+ *  `accepted`: the merchant accepted that it is missing. */
+export const settlementBy = (
+  order: ExistingOrder,
+  sumMinor: bigint,
+): 'exact' | 'unpayable' | 'tolerated' | 'accepted' | null => {
   const rest = order.totalMinor - sumMinor;
   if (rest <= 0n) return 'exact';
   if (sumMinor <= 0n) return null;
   if (rest < smallestPayableMinor(order) && rest <= sumMinor) return 'unpayable';
-  return rest <= toleratedMinor(order) ? 'tolerated' : null;
+  if (rest <= toleratedMinor(order)) return 'tolerated';
+  return rest <= order.acceptedShortfallMinor ? 'accepted' : null;
 };
 
 /** Whether `addedMinor` beside the applied amounts settles the order. */

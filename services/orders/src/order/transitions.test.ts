@@ -31,6 +31,7 @@ const COMMANDS: OrderCommand[] = [
   offer(1, WHOLE, { at, sighting: 2, reinstatedAt: at.toISOString() }),
   { type: 'InstructOrder', instructions: [instruction], at },
   { type: 'CapturePayments', at },
+  { type: 'AcceptOrder', because: 'close enough', at },
   { type: 'CancelOrder', at },
   { type: 'AdvanceTime', minutes: 61, at },
   { type: 'AdvanceTime', minutes: 24 * 60, at },
@@ -70,7 +71,14 @@ const keyOf = (order: ExistingOrder): string => {
   });
   const { partial_payments, expiration_auto_renewal } = order.capabilities;
   const clock = isOpen(order) ? [expiration_auto_renewal, days >= 0, days >= 1] : [];
-  return [order.status, hasLostPayment(order), partial_payments, ...clock, ...payments.sort()].join(',');
+  return [
+    order.status,
+    order.acceptedShortfallMinor,
+    hasLostPayment(order),
+    partial_payments,
+    ...clock,
+    ...payments.sort(),
+  ].join(',');
 };
 
 const nameOf = (order: Order): string => (exists(order) ? `\`${order.status}\`` : order.status);

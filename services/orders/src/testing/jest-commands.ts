@@ -69,6 +69,12 @@ export const CALLS: Record<string, CallOfOrder> = {
     status: 200,
     types: ['OrderPaymentsApplied'],
   },
+  accept: {
+    prepare: offered(1n),
+    call: (id) => ['POST', `/orders/${id}/accept`, { ...owner, reason: 'close enough' }],
+    status: 200,
+    types: ['OrderAccepted', 'OrderPaid'],
+  },
   'advance the clock to the deadline': {
     prepare: created(),
     call: (id) => ['POST', `/orders/${id}/time`, { minutes: 61 }],

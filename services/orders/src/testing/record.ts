@@ -85,6 +85,7 @@ const ORDERS: OrderCommand[][] = [
     offer(6, 3_000_000n, { at: minutesAfterNoon(61) }),
     { type: 'ExpireOrder', at: minutesAfterNoon(61) },
     { type: 'CapturePayments', at: minutesAfterNoon(62) },
+    { type: 'AcceptOrder', because: 'close enough', at: minutesAfterNoon(63) },
   ],
   [
     createOrder({

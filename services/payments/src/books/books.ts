@@ -205,6 +205,7 @@ const moneyChangedBy = (
     case 'OrderInstructed':
     case 'OrderPaymentConfirmed':
     case 'OrderPaymentBlockChanged':
+    case 'OrderAccepted':
     case 'OrderPaid':
     case 'OrderUpdated':
     case 'OrderRenewed':

@@ -56,6 +56,7 @@ const OUTCOMES: {
   'order.payment_failed': null,
   'order.payment_reinstated': null,
   'order.payment_refunded': null,
+  'order.accepted': null,
   'order.paid': null,
   'order.updated': null,
   'order.renewed': null,

@@ -132,6 +132,11 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   app.post('/orders/:id/capture', { config: CHANGE, schema: schemas.captureOrder }, async (request, reply) =>
     reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
   );
+
+  app.post('/orders/:id/accept', { config: CHANGE, schema: schemas.acceptOrder }, async (request, reply) => {
+    const ref = orderRef(request, request.params.id);
+    return reply.code(201).send(await orders.accept(ref, request.body, callContext(request)));
+  });
 };
 
 /** Sends a create's response as orders rendered it. */

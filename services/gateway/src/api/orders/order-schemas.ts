@@ -1,4 +1,5 @@
 import {
+  AcceptOrder,
   AmountDto,
   HistoryEntry,
   invalidRequest,
@@ -176,5 +177,16 @@ export const captureOrder = {
   tags,
   params,
   body: NoBody,
+  response: { 201: Order },
+};
+
+export const acceptOrder = {
+  operationId: 'acceptOrder',
+  summary: 'Accept an order as paid',
+  description:
+    'Settles an order with less money than its total, by your word: the order becomes `paid` with the reason `accepted_by_merchant`, and `shortfall_amount` is what is missing. At least one payment must be applied to it; capture payments that are held or orphans first. Money that arrives later is applied if it fits into the missing part. The history shows your reason, and who accepted. A paid order is returned unchanged. Returns 409 if no payment is applied, or if the order is canceled.',
+  tags,
+  params,
+  body: AcceptOrder,
   response: { 201: Order },
 };

@@ -1,4 +1,5 @@
 import {
+  type AcceptOrder,
   type AdvanceTimeCall,
   type CreateOrderCall,
   type HistoryQuery,
@@ -33,8 +34,10 @@ export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
 /** Calls to the orders service. All can be repeated: orders recognises the request id of a repeat. */
 export const ordersClient = (client: InternalClient) => {
-  const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
-    withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
+  const post = (ref: OrderRef, verb: string, context: CallContext, given: object = {}): Promise<Order> => {
+    const body = { ...owner(ref), ...given };
+    return withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body }));
+  };
 
   return {
     /** A repeat after the order was deleted throws `order_deleted`. */
@@ -52,6 +55,7 @@ export const ordersClient = (client: InternalClient) => {
         client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
       ),
     cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
+    accept: (ref: OrderRef, accepted: AcceptOrder, context: CallContext) => post(ref, 'accept', context, accepted),
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
     /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>

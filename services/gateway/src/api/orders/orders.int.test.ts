@@ -103,6 +103,7 @@ describe('commands on an order', () => {
   test.each([
     ['POST', `/orders/${id}/cancel`, undefined, 201],
     ['POST', `/orders/${id}/capture`, {}, 201],
+    ['POST', `/orders/${id}/accept`, { reason: 'close enough' }, 201],
     ['PATCH', `/orders/${id}`, { metadata: { a: 1 } }, 200],
     ['DELETE', `/orders/${id}`, undefined, 200],
   ] as const)('forwards %s %s to the orders service with the merchant id', async (method, path, body, status) => {

@@ -20,6 +20,7 @@ const ENDPOINTS = [
   ['DELETE', `/v1/orders/${order}`, 'orders:self:delete'],
   ['POST', `/v1/orders/${order}/cancel`, 'orders:self:update'],
   ['POST', `/v1/orders/${order}/capture`, 'orders:self:update'],
+  ['POST', `/v1/orders/${order}/accept`, 'orders:self:update'],
   ['GET', '/v1/payments', 'payments:self:read'],
   ['GET', `/v1/payments/pay_${newUlid()}`, 'payments:self:read'],
   ['POST', `/v1/payments/pay_${newUlid()}/refund`, 'payments:self:refund'],

@@ -7,7 +7,7 @@ export const SCOPES = {
   'merchant:self:update': 'change the look of the payment page',
   'orders:self:create': 'create orders',
   'orders:self:read': 'read and list orders, their state at an instant and their history',
-  'orders:self:update': 'change, cancel and capture orders',
+  'orders:self:update': 'change, cancel, capture and accept orders',
   'orders:self:delete': 'delete orders',
   'payments:self:read': 'read and list payments and refunds',
   'payments:self:refund': 'record refunds',
