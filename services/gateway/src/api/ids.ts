@@ -1,4 +1,4 @@
-import { AppError, ID_PREFIXES } from '@cpg/contracts';
+import { AppError, ID_PREFIXES, isAppError } from '@cpg/contracts';
 import { z } from 'zod';
 
 /** The path parameter `id`. The handler validates its form: a malformed id is 404, like an unknown one. */
@@ -17,6 +17,15 @@ export const notFound = (resource: ResourceName): AppError =>
     'not_found',
     `no ${resource} has this id. The ${resource} may be deleted, or belong to another merchant. An id starts with "${ID_PREFIXES[resource]}_".`,
   );
+
+/** Replaces `not_found` of another service by the 404 of the public API. */
+export const withNotFound = async <T>(resource: ResourceName, response: Promise<T>): Promise<T> => {
+  try {
+    return await response;
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? notFound(resource) : error;
+  }
+};
 
 /** Validates an id from a path. A malformed id is 404, like an unknown one. */
 export const parseId = (pattern: z.ZodType<string>, resource: ResourceName, id: string): string => {

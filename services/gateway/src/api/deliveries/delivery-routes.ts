@@ -3,7 +3,6 @@ import {
   type DeliveryWithAttempts,
   ID_PREFIXES,
   invalidRequest,
-  isAppError,
   type Replay,
   ReplayId,
   type Webhook,
@@ -16,7 +15,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Scope } from '../../door/keys/api-key.ts';
 import type { Caller } from '../../door/keys/authenticator.ts';
 import { callContext, callerOf } from '../../door/request.ts';
-import { notFound, orNotFound, parseId } from '../ids.ts';
+import { orNotFound, parseId, withNotFound } from '../ids.ts';
 import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
 import { webhookById } from '../webhooks/webhook-queries.ts';
 import {
@@ -65,11 +64,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     async (request, reply) => {
       const webhook = await findWebhook(pool, request, request.params.id);
       const deliveryId = parseId(DeliveryId, 'delivery', request.params.delivery_id);
-      try {
-        await dispatcher.redeliver(webhook.id, deliveryId, callContext(request));
-      } catch (error) {
-        throw isAppError(error, 'not_found') ? notFound('delivery') : error;
-      }
+      await withNotFound('delivery', dispatcher.redeliver(webhook.id, deliveryId, callContext(request)));
       const {
         attempts: _,
         payload: __,

@@ -14,7 +14,7 @@ import {
 import type { CallContext, InternalClient } from '@cpg/platform';
 import type { z } from 'zod';
 import { goneError } from '../../door/idempotency/idempotency-key.ts';
-import { notFound } from '../ids.ts';
+import { withNotFound } from '../ids.ts';
 
 /** An order and its merchant. The orders service returns 404 if the order belongs to another merchant. */
 export interface OrderRef {
@@ -36,7 +36,10 @@ export type OrderDeletion = z.infer<typeof OrderDeletion>;
 export const ordersClient = (client: InternalClient) => {
   const post = (ref: OrderRef, verb: string, context: CallContext, given: object = {}): Promise<Order> => {
     const body = { ...owner(ref), ...given };
-    return withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body }));
+    return withNotFound(
+      'order',
+      client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body }),
+    );
   };
 
   return {
@@ -52,6 +55,7 @@ export const ordersClient = (client: InternalClient) => {
     },
     update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>
       withNotFound(
+        'order',
         client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
       ),
     cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
@@ -59,10 +63,11 @@ export const ordersClient = (client: InternalClient) => {
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
     /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
-      withNotFound(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
+      withNotFound('order', client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
     /** Deletes the order. A repeat, also one by this client after its connection broke, throws `not_found`. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
       withNotFound(
+        'order',
         client.call('DELETE', `/orders/${ref.orderId}`, {
           context,
           response: OrderDeletion,
@@ -86,12 +91,3 @@ export const ordersClient = (client: InternalClient) => {
 export type OrdersClient = ReturnType<typeof ordersClient>;
 
 const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
-
-/** Replaces `not_found` of the orders service by the 404 of the public API. */
-const withNotFound = async <T>(response: Promise<T>): Promise<T> => {
-  try {
-    return await response;
-  } catch (error) {
-    throw isAppError(error, 'not_found') ? notFound('order') : error;
-  }
-};

@@ -5,7 +5,6 @@ import {
   DepositSettingsView,
   type FailureCall,
   type HistoryQuery,
-  isAppError,
   PaymentPageAddresses,
   type ProviderCallbackCall,
   RecordedHistory,
@@ -18,19 +17,17 @@ import {
   type RegisterPaymentCall,
 } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/platform';
-import { notFound } from '../ids.ts';
+import { withNotFound } from '../ids.ts';
 
 const AVAILABILITY_TIMEOUT_MS = 1_000;
 
 /** Calls to the payments service. All are idempotent, except some of `register`. */
 export const paymentsClient = (client: InternalClient) => {
-  const command = async (id: string, name: string, body: object, context: CallContext): Promise<RegisteredPayment> => {
-    try {
-      return await client.call('POST', `/payments/${id}/${name}`, { context, response: RegisteredPayment, body });
-    } catch (error) {
-      throw isAppError(error, 'not_found') ? notFound('payment') : error;
-    }
-  };
+  const command = (id: string, name: string, body: object, context: CallContext): Promise<RegisteredPayment> =>
+    withNotFound(
+      'payment',
+      client.call('POST', `/payments/${id}/${name}`, { context, response: RegisteredPayment, body }),
+    );
   return {
     /** Reports a payment seen on a rail. The same rail and provider id identify the same payment.
      *  A report that can reinstate a failed payment is sent once.
@@ -56,9 +53,13 @@ export const paymentsClient = (client: InternalClient) => {
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),
     /** What the merchant's wallet sends for a refund. Throws `not_found`. */
     refundRequest: (id: string, call: RefundRequestCall, context: CallContext): Promise<RefundRequest> =>
-      orRefundNotFound(client.call('POST', `/refunds/${id}/request`, { context, response: RefundRequest, body: call })),
+      withNotFound(
+        'refund',
+        client.call('POST', `/refunds/${id}/request`, { context, response: RefundRequest, body: call }),
+      ),
     cancelRefund: (id: string, merchantId: string, context: CallContext): Promise<Refund> =>
-      orRefundNotFound(
+      withNotFound(
+        'refund',
         client.call('POST', `/refunds/${id}/cancel`, { context, response: Refund, body: { merchant_id: merchantId } }),
       ),
     /** The currencies and networks that new orders can be paid with now. */
@@ -89,14 +90,6 @@ export const paymentsClient = (client: InternalClient) => {
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
   };
-};
-
-const orRefundNotFound = async <T>(answer: Promise<T>): Promise<T> => {
-  try {
-    return await answer;
-  } catch (error) {
-    throw isAppError(error, 'not_found') ? notFound('refund') : error;
-  }
 };
 
 export type PaymentsClient = ReturnType<typeof paymentsClient>;
