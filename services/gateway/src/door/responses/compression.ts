@@ -4,6 +4,7 @@ import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const ENCODINGS = ['br', 'gzip'] as const;
+const PATTERNS = { br: /\bbr\b/, gzip: /\bgzip\b/ };
 
 const OPTIONS = {
   threshold: 1024,
@@ -41,7 +42,7 @@ export const encodeBody = async (body: Buffer): Promise<EncodedBody> => {
 /** Sends the body in an encoding that the client accepts. Its route needs `compress: false`. */
 export const sendEncodedBody = (request: FastifyRequest, reply: FastifyReply, { body, encoded }: EncodedBody) => {
   const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = ENCODINGS.find((each) => new RegExp(`\\b${each}\\b`).test(accepted));
+  const encoding = ENCODINGS.find((each) => PATTERNS[each].test(accepted));
   if (encoding) reply.header('content-encoding', encoding);
   return reply.header('vary', 'accept-encoding').send(encoding ? encoded[encoding] : body);
 };

@@ -26,19 +26,19 @@ export const addSecurityHeaders = (app: FastifyInstance): void => {
 /** Responds 405 with an `Allow` header when a path exists, but not for this method, and 404 with the path that was meant
  *  when another one does. Register it before the routes. */
 export const answerMethodNotAllowed = (app: FastifyInstance): void => {
-  const methodsByPath = new Map<string, Set<string>>();
+  const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
   app.addHook('onRoute', ({ url, method }) => {
-    const methods = methodsByPath.get(url) ?? new Set();
-    methodsByPath.set(url, methods);
-    for (const each of [method].flat()) methods.add(each);
+    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    paths.set(url, path);
+    for (const each of [method].flat()) path.methods.add(each);
   });
 
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0]!;
     const methodsOf = (tried: string) =>
-      [...methodsByPath].flatMap(([url, known]) => (patternOf(url).test(tried) ? [...known] : []));
+      [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(tried) ? [...methods] : []));
     const methods = methodsOf(path);
     if (methods.length === 0) {
       const meant = meantPaths(path).find((each) => methodsOf(each).includes(request.method));
