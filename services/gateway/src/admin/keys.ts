@@ -1,6 +1,6 @@
 import { isAddressOrCidr } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
-import { type Pool, transaction } from '@cpg/platform/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey, Scope } from '../door/keys/api-key.ts';
 import {
@@ -55,11 +55,8 @@ export const rotateKey = (
   { kid, overlapMs }: { kid: string; overlapMs: number },
 ): Promise<ApiKey> =>
   transaction(pool, async (db) => {
-    await lockCredential(db, kid);
-    const old = await credentialByKid(db, kid);
+    const old = await lockKey(db, kid);
     const at = now();
-    if (!old) throw new CommandError(`there is no key ${kid}`);
-    if (old.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
     // The expiry of a rotated key is the end of its overlap: a successor must not inherit it.
     if (old.rotated_at) throw new CommandError(`key ${kid} was already rotated: rotate its successor`);
     if (statusAt(old, at) === 'expired') throw new CommandError(`key ${kid} has expired: create a new one`);
@@ -89,10 +86,7 @@ export const updateKey = ({ pool, now }: KeyAdmin, kid: string, changes: KeyChan
     const { scopes, allowIp, label } = changes;
     if (scopes === undefined && allowIp === undefined && label === undefined)
       throw new CommandError('nothing to change: give --scopes, --allow-ip or --label');
-    await lockCredential(db, kid);
-    const old = await credentialByKid(db, kid);
-    if (!old) throw new CommandError(`there is no key ${kid}`);
-    if (old.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
+    await lockKey(db, kid);
     const changed = {
       ...(scopes !== undefined && { scopes: parseScopes(scopes) }),
       ...(allowIp !== undefined && { allowedIps: allowIp === ANYWHERE ? [] : parseAddresses(allowIp) }),
@@ -101,6 +95,15 @@ export const updateKey = ({ pool, now }: KeyAdmin, kid: string, changes: KeyChan
     await updateCredential(db, kid, changed, now());
     return (await credentialByKid(db, kid))!;
   });
+
+/** Locks a key until the transaction ends. Throws CommandError if it is missing or revoked. */
+const lockKey = async (db: Queryable, kid: string): Promise<Credential> => {
+  await lockCredential(db, kid);
+  const key = await credentialByKid(db, kid);
+  if (!key) throw new CommandError(`there is no key ${kid}`);
+  if (key.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
+  return key;
+};
 
 /** An IP list that allows every address. */
 const ANYWHERE = 'anywhere';
