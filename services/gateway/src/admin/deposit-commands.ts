@@ -50,14 +50,8 @@ export const addDepositSettingsCommands = (
 ): void => {
   const show = (merchantId: string, print: (settings: DepositSettingsView) => string) =>
     withPayments(async (admin) => print(await settingsOf(merchantId, admin)));
-  const change = (
-    merchantId: string,
-    call: DepositSettingsCall | ((admin: DepositSettingsAdmin) => Promise<DepositSettingsCall>),
-    print: (settings: DepositSettingsView) => string,
-  ) =>
-    withPayments(async (admin) =>
-      print(await settingsOf(merchantId, admin, typeof call === 'function' ? await call(admin) : call)),
-    );
+  const change = (merchantId: string, call: DepositSettingsCall, print: (settings: DepositSettingsView) => string) =>
+    withPayments(async (admin) => print(await settingsOf(merchantId, admin, call)));
   const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
   const NETWORK = ['--network <network>', 'the network, such as bitcoin'] as const;
   const REFUND_ADDRESS = ['--address <address>', 'the address, as the network writes it'] as const;
@@ -80,11 +74,11 @@ export const addDepositSettingsCommands = (
     .option('--file <file>', 'the file with the key; - or without it: standard input. Never on the command line', '-')
     .examples('accounts set mer_01J8… --network bitcoin --file key.txt', 'accounts set mer_01J8… --network bitcoin')
     .runs((merchant: string, { network, file }: { network: string; file: string }) =>
-      change(
-        merchant,
-        async ({ stdin }) => ({ change: 'set_account', network, key: await readKey(file, stdin) }),
-        (settings) => [accountTable(settings), '', ...adviceOn(settings, network)].join('\n'),
-      ),
+      withPayments(async (admin) => {
+        const key = await readKey(file, admin.stdin);
+        const settings = await settingsOf(merchant, admin, { change: 'set_account', network, key });
+        return [accountTable(settings), '', ...adviceOn(settings, network)].join('\n');
+      }),
     );
   accounts
     .command('remove')
@@ -113,12 +107,13 @@ export const addDepositSettingsCommands = (
     .requiredOption('--confirmations <number>', 'the number of confirmations')
     .option('--from <amount>', 'only payments of at least this amount')
     .examples('confirmations set mer_01J8… --asset eip155:1/slip44:60 --confirmations 20 --from 1.5')
-    .runs((merchant: string, options: { asset: string; confirmations: string; from?: string }) => {
-      const { asset, from } = options;
-      const number = wholeNumber(options.confirmations);
-      const call = { change: 'set_confirmations', asset, confirmations: number, ...(from !== undefined && { from }) };
-      return change(merchant, call as DepositSettingsCall, confirmationTable);
-    });
+    .runs((merchant: string, { confirmations: text, ...options }: ConfirmationOptions) =>
+      change(
+        merchant,
+        { change: 'set_confirmations', confirmations: wholeNumber(text), ...options },
+        confirmationTable,
+      ),
+    );
   confirmations
     .command('remove')
     .description('apply those of the asset table again')
@@ -176,6 +171,12 @@ export const addDepositSettingsCommands = (
       change(merchant, { change: 'remove_refund_address', network, address }, refundAddressTable),
     );
 };
+
+interface ConfirmationOptions {
+  readonly asset: string;
+  readonly confirmations: string;
+  readonly from?: string;
+}
 
 /** Changes the settings if there is a `call`. Throws CommandError. */
 const settingsOf = async (
