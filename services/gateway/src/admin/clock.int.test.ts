@@ -30,5 +30,8 @@ test('the time that an operator confirms is known to every process', async () =>
 test('a time that no clock shows is refused, and so is one without a person and a reason', async () => {
   await expect(confirm(new Date(Date.now() + 3_600_000), ...WHO_AND_WHY)).rejects.toThrow('more than two minutes from');
   await expect(confirm(new Date(), '--by', 'Ana')).rejects.toThrow("required option '--reason <text>' not specified");
+  await expect(confirm(new Date(), '--by', 'Ana', '--reason', ' ')).rejects.toThrow(
+    'say who confirms the time, and why',
+  );
   await expect(admin.run('clock', 'confirm', 'noon', ...WHO_AND_WHY)).rejects.toThrow('noon');
 });

@@ -1,6 +1,6 @@
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { newestBlocks, type Pool } from '@cpg/platform/postgres';
-import { parseInstant } from './command.ts';
+import { checkSigned, parseInstant, type Signature } from './command.ts';
 
 /** The time that an operator names comes from a watch. */
 const NEAR_MS = 2 * 60_000;
@@ -24,8 +24,8 @@ export const addClockCommands = (program: AdminCommand, withClocks: RunWith<Cloc
     .requiredOption('--by <person>', 'who confirms it')
     .requiredOption('--reason <text>', 'why, for auditors')
     .examples('clock confirm 2026-01-31T12:00:00Z --by Ana --reason "NTP was corrected"')
-    .runs((time: string, who: { by: string; reason: string }) =>
-      withClocks(({ pool, now }) => confirmClock(pool, now, { time, ...who })),
+    .runs((time: string, signature: Signature) =>
+      withClocks(({ pool, now }) => confirmClock(pool, now, { time, ...signature })),
     );
 };
 
@@ -39,17 +39,14 @@ const showClocks = async (pool: Pool, now: () => Date): Promise<string> => {
   return clocks.map(([name, time, of]) => `${name.padEnd(14)}${time.toISOString()}  ${of}`.trimEnd()).join('\n');
 };
 
-interface ClockConfirmation {
+interface ClockConfirmation extends Signature {
   readonly time: string;
-  readonly by: string;
-  readonly reason: string;
 }
 
 /** Records that an operator calls a time right. The processes whose clock shows it, within two minutes, trust it. */
 const confirmClock = async (pool: Pool, now: () => Date, { time, by, reason }: ClockConfirmation): Promise<string> => {
   const right = parseInstant('time', time);
-  if (!by.trim() || !reason.trim())
-    throw new CommandError('--by or --reason is empty: say who confirms the time, and why');
+  checkSigned({ by, reason }, 'confirms the time');
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   const clocks = [now(), rows[0]!.now];
   if (!clocks.some((clock) => Math.abs(clock.getTime() - right.getTime()) <= NEAR_MS))

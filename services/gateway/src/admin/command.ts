@@ -11,6 +11,17 @@ export const parseInstant = (name: string, text: string): Date => {
   return data;
 };
 
+/** Who decides something, and why, as an auditor reads it. */
+export interface Signature {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Throws CommandError if a part of it is empty. `action` says what the person does, such as `decides it`. */
+export const checkSigned = ({ by, reason }: Signature, action: string): void => {
+  if (!by.trim() || !reason.trim()) throw new CommandError(`--by or --reason is empty: say who ${action}, and why`);
+};
+
 /** Reads a JSON file, or with `-` standard input. Throws CommandError. */
 export const readJson = async (file: string): Promise<unknown> => {
   try {

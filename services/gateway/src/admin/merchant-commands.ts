@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
-import { pretty, readJson } from './command.ts';
+import { pretty, readJson, type Signature } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 import {
   changeMerchant,
@@ -56,9 +56,9 @@ export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<Ke
       .requiredOption('--by <person>', 'who decides it')
       .requiredOption('--reason <text>', 'why, for auditors')
       .examples(`merchants ${verb} mer_01J8… --by Ana --reason "ticket 7"`)
-      .runs((merchant: string, who: { by: string; reason: string }) =>
+      .runs((merchant: string, signature: Signature) =>
         withAdmin(async ({ pool, now }) => {
-          await setMerchantStatus(pool, merchant, { status, at: now(), ...who });
+          await setMerchantStatus(pool, merchant, { status, at: now(), ...signature });
           return `merchant ${merchant} is ${status}`;
         }),
       );

@@ -26,7 +26,7 @@ import {
   profileName,
   replacePaymentPageSettings,
 } from '../api/payment-page/payment-page-settings.ts';
-import { table } from './command.ts';
+import { checkSigned, table } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
@@ -72,9 +72,9 @@ export const showMerchant = async (pool: Pool, id: string): Promise<object> => {
 /** Disables or enables a merchant, for good until the opposite command. */
 export const setMerchantStatus = async (pool: Pool, id: string, change: StatusChange): Promise<void> => {
   await findMerchant(pool, id);
-  const { by, reason, status } = change;
-  if (!by.trim() || !reason.trim()) throw new CommandError('--by or --reason is empty: say who decides it, and why');
-  if (!(await changeMerchantStatus(pool, id, change))) throw new CommandError(`merchant ${id} is already ${status}`);
+  checkSigned(change, 'decides it');
+  if (!(await changeMerchantStatus(pool, id, change)))
+    throw new CommandError(`merchant ${id} is already ${change.status}`);
 };
 
 export const merchantTable = async (pool: Pool): Promise<string> => {
