@@ -2,7 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { alignedColumns, printable } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
+import type { Queryable } from '@cpg/platform/postgres';
 import { Instant } from '../api/lists/list-query.ts';
+import { merchantById, type StoredMerchant } from '../api/merchants/merchant-queries.ts';
+
+/** The argument of commands on one merchant. */
+export const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
+
+/** Throws CommandError if there is no such merchant. */
+export const findMerchant = async (db: Queryable, id: string): Promise<StoredMerchant> =>
+  orUnknown(id, await merchantById(db, id));
+
+/** Returns what was found for a merchant, or throws CommandError. */
+export const orUnknown = <T>(merchantId: string, found: T | null): T => {
+  if (found !== null) return found;
+  throw new CommandError(`there is no merchant ${merchantId}`);
+};
 
 /** Parses an instant with a timezone, such as `2027-01-31T12:00:00Z`. Throws CommandError that names the option. */
 export const parseInstant = (name: string, text: string): Date => {

@@ -5,9 +5,8 @@ import { type DepositSettingsCall, type DepositSettingsView, isAppError, Toleran
 import { newContext } from '@cpg/platform';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import type { Queryable } from '@cpg/platform/postgres';
-import { merchantById } from '../api/merchants/merchant-queries.ts';
 import type { PaymentsClient } from '../api/payments/payments-client.ts';
-import { table } from './command.ts';
+import { findMerchant, MERCHANT, table } from './command.ts';
 
 export interface DepositSettingsAdmin {
   readonly db: Queryable;
@@ -52,7 +51,6 @@ export const addDepositSettingsCommands = (
     withPayments(async (admin) => print(await settingsOf(merchantId, admin)));
   const change = (merchantId: string, call: DepositSettingsCall, print: (settings: DepositSettingsView) => string) =>
     withPayments(async (admin) => print(await settingsOf(merchantId, admin, call)));
-  const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
   const NETWORK = ['--network <network>', 'the network, such as bitcoin'] as const;
   const REFUND_ADDRESS = ['--address <address>', 'the address, as the network writes it'] as const;
   const ASSET = ['--asset <asset>', 'the id of the asset (CAIP-19), as in the instructions of an order'] as const;
@@ -184,7 +182,7 @@ const settingsOf = async (
   { db, payments }: DepositSettingsAdmin,
   call?: DepositSettingsCall,
 ): Promise<DepositSettingsView> => {
-  if (!(await merchantById(db, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
+  await findMerchant(db, merchantId);
   const context = newContext('admin');
   try {
     return call

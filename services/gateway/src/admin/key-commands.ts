@@ -1,5 +1,6 @@
 import type { AdminCommand, RunWith } from '@cpg/platform/commands';
 import { type ApiKey, SCOPES } from '../door/keys/api-key.ts';
+import { MERCHANT } from './command.ts';
 import {
   createKey,
   type CreateKeyArguments,
@@ -27,7 +28,7 @@ export const addKeyCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmi
   keys
     .command('create')
     .description('create an API key, and print it once')
-    .argument('<merchant>', 'the id of the merchant')
+    .argument(...MERCHANT)
     .requiredOption('--scopes <list>', 'what the key may do: scopes separated by commas, or all')
     .option('--allow-ip <list>', 'addresses or CIDR blocks that may use it, separated by commas; by default all')
     .option('--expires <time>', 'until when it works, such as 2027-01-31T12:00:00Z; by default without end')
@@ -40,7 +41,7 @@ export const addKeyCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmi
   keys
     .command('list')
     .description('list the API keys of a merchant')
-    .argument('<merchant>', 'the id of the merchant')
+    .argument(...MERCHANT)
     .examples('keys list mer_01J8…')
     .runs((merchant: string) => withAdmin((admin) => keyTable(admin, merchant)));
   keys

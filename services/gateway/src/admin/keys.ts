@@ -1,7 +1,6 @@
 import { isAddressOrCidr } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
-import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey, Scope } from '../door/keys/api-key.ts';
 import {
   type Credential,
@@ -13,7 +12,7 @@ import {
   revokeCredential,
   updateCredential,
 } from '../door/keys/credentials.ts';
-import { parseInstant, table } from './command.ts';
+import { findMerchant, parseInstant, table } from './command.ts';
 
 export interface KeyAdmin {
   readonly pool: Pool;
@@ -36,7 +35,7 @@ export const createKey = async (
   { pool, pepper, environment, now }: KeyAdmin,
   { merchantId, scopes, allowIp, expires, label }: CreateKeyArguments,
 ): Promise<ApiKey> => {
-  if (!(await merchantById(pool, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
+  await findMerchant(pool, merchantId);
   const spec = {
     merchantId,
     scopes: parseScopes(scopes),
@@ -119,7 +118,7 @@ export const revokeKey = async ({ pool, now }: KeyAdmin, kid: string): Promise<v
 };
 
 export const keyTable = async ({ pool, now }: KeyAdmin, merchantId: string): Promise<string> => {
-  if (!(await merchantById(pool, merchantId))) throw new CommandError(`there is no merchant ${merchantId}`);
+  await findMerchant(pool, merchantId);
   const keys = await credentialsOf(pool, merchantId);
   if (keys.length === 0) return `merchant ${merchantId} has no keys: create one with \`keys create\``;
   return table(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
-import { pretty, readJson, type Signature } from './command.ts';
+import { MERCHANT, pretty, readJson, type Signature } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 import {
   changeMerchant,
@@ -11,8 +11,6 @@ import {
   showMerchant,
   showPaymentPage,
 } from './merchants.ts';
-
-const MERCHANT = ['<merchant>', 'the id of the merchant'] as const;
 
 /** Adds the commands on merchants and the look of their payment pages. */
 export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmin>): void => {

@@ -8,17 +8,15 @@ import {
 } from '@cpg/contracts';
 import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
-import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { type Pool, transaction } from '@cpg/platform/postgres';
 import { iso31661 } from 'iso-3166';
 import {
   changeMerchantStatus,
   insertMerchant,
   listMerchants,
   lockMerchant,
-  merchantById,
   type StatusChange,
   statusChangesOf,
-  type StoredMerchant,
   updateMerchant,
 } from '../api/merchants/merchant-queries.ts';
 import {
@@ -26,7 +24,7 @@ import {
   profileName,
   replacePaymentPageSettings,
 } from '../api/payment-page/payment-page-settings.ts';
-import { checkSigned, table } from './command.ts';
+import { checkSigned, findMerchant, orUnknown, table } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
@@ -95,9 +93,6 @@ export const merchantTable = async (pool: Pool): Promise<string> => {
 
 const UNIQUE_VIOLATION = '23505';
 
-const findMerchant = async (db: Queryable, id: string): Promise<StoredMerchant> =>
-  orUnknown(id, await merchantById(db, id));
-
 const parseDefinition = (definition: unknown): CreateMerchantDto => {
   const parsed = MerchantDefinition.safeParse(definition, { error: describeIssue });
   if (parsed.success) return parsed.data;
@@ -137,12 +132,6 @@ export const setPaymentPage = async (
     throw isAppError(error, 'invalid_request') ? invalid('settings are', error.details) : error;
   });
   return orUnknown(merchantId, replaced);
-};
-
-/** Returns what was found for a merchant. */
-const orUnknown = <T>(merchantId: string, found: T | null): T => {
-  if (found !== null) return found;
-  throw new CommandError(`there is no merchant ${merchantId}`);
 };
 
 const invalid = (subject: string, details: readonly FaultDetail[]): CommandError =>
