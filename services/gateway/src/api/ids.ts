@@ -1,14 +1,17 @@
 import { AppError, ID_PREFIXES, isAppError } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** The path parameter `id`. The handler validates its form: a malformed id is 404, like an unknown one. */
-export const pathId = (kind: string, prefix: string) =>
-  z.object({ id: z.string().describe(`The ${kind} id: \`${prefix}_\` and a ULID.`) });
-
 /** The body of operations without parameters: absent, or an empty object. */
 export const NoBody = z.strictObject({}).nullish();
 
 export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay';
+
+/** An id in a path. The handler validates its form: a malformed id is 404, like an unknown one. */
+export const idInPath = (resource: ResourceName) =>
+  z.string().describe(`The ${resource} id: \`${ID_PREFIXES[resource]}_\` and a ULID.`);
+
+/** The path parameter `id`. */
+export const pathId = (resource: ResourceName) => z.object({ id: idInPath(resource) });
 
 /** The same 404 for a resource that does not exist, is deleted, or belongs to another merchant: ids must not leak
  *  information. */

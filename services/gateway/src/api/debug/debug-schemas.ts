@@ -55,7 +55,7 @@ export const FailPaymentBody = withExample(
   { reason: 'reorg' },
 );
 
-const params = pathId('payment', 'pay');
+const params = pathId('payment');
 const tags = ['Sandbox'];
 
 export const registerPayment = {
@@ -96,7 +96,7 @@ export const advanceTime = {
   description:
     'Acts as if `minutes` had passed for this order: its deadline comes closer and its rates get older. If the order becomes due, it expires or is renewed with new rates immediately; it is renewed at most once per request. Each request advances the clock again. Returns 409 `order_state_conflict` if the order is not open.',
   tags,
-  params: pathId('order', 'ord'),
+  params: pathId('order'),
   body: AdvanceTimeBody,
   response: { 201: Order },
 };

@@ -10,7 +10,7 @@ import {
   withExample,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { NoBody, pathId } from '../ids.ts';
+import { idInPath, NoBody, pathId } from '../ids.ts';
 import { Instant, ListQuery, oneOrMore, RangeStart, StatusCode, wholeNumber } from '../lists/list-query.ts';
 
 export const DeliveryPage = pageOf(Delivery);
@@ -48,13 +48,9 @@ export const ReplayWebhookBody = withExample(
   { from_date: '2026-01-31T00:00:00Z', to_date: '2026-02-01T00:00:00Z' },
 );
 
-const webhookParams = pathId('webhook', 'whk');
-const deliveryParams = webhookParams.extend({
-  delivery_id: z.string().describe('The delivery id: `dlv_` and a ULID.'),
-});
-const replayParams = webhookParams.extend({
-  replay_id: z.string().describe('The replay id: `rpl_` and a ULID.'),
-});
+const webhookParams = pathId('webhook');
+const deliveryParams = webhookParams.extend({ delivery_id: idInPath('delivery') });
+const replayParams = webhookParams.extend({ replay_id: idInPath('replay') });
 const tags = ['Webhooks'];
 
 export const listAllDeliveries = {

@@ -91,7 +91,7 @@ export const OrderHistoryPage = z.object({
   next_cursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last page.'),
 });
 
-const params = pathId('order', 'ord');
+const params = pathId('order');
 const tags = ['Orders'];
 
 export const createOrder = {

@@ -113,7 +113,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
         operationId: 'getPayment',
         summary: 'Retrieve a payment',
         tags,
-        params: pathId('payment', 'pay'),
+        params: pathId('payment'),
         response: { 200: Payment },
       },
     },
@@ -133,7 +133,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
         description:
           'Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
         tags,
-        params: pathId('payment', 'pay'),
+        params: pathId('payment'),
         body: RefundPaymentBody.nullish(),
         response: { 201: Payment },
       },

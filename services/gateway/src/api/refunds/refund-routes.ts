@@ -49,7 +49,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
         operationId: 'getRefund',
         summary: 'Retrieve a refund',
         tags,
-        params: pathId('refund', 'rfd'),
+        params: pathId('refund'),
         response: { 200: Refund },
       },
     },
@@ -69,7 +69,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
         description:
           'Returns the transfer with which your wallet pays a `pending` refund: a URI (EIP-681), and the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses, and the refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.',
         tags,
-        params: pathId('refund', 'rfd'),
+        params: pathId('refund'),
         body: RequestRefundBody.nullish(),
         response: { 200: RefundRequest },
       },
@@ -91,7 +91,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
         description:
           'Cancels a `pending` refund, so that its amount can be refunded in another way. Cancel it only if your wallet did not send it: a transfer that arrives later settles nothing. A repeat changes nothing. Returns 409 `payment_conflict` once the refund is `sent` or `settled`, and for a `recorded` one.',
         tags,
-        params: pathId('refund', 'rfd'),
+        params: pathId('refund'),
         response: { 200: Refund },
       },
     },

@@ -38,7 +38,7 @@ export const WebhookDeletion = withExample(
   { id: EXAMPLE_IDS.webhook, deleted: true },
 );
 
-const params = pathId('webhook', 'whk');
+const params = pathId('webhook');
 const tags = ['Webhooks'];
 
 export const createWebhook = {
