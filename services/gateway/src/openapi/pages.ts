@@ -11,7 +11,8 @@ import { type Guide, GUIDES, readGuide } from './guide.ts';
 const hidden = { schema: { hide: true } };
 
 /** Serves the reference page at `/docs`, the guides of merchants below `/docs/guide`, and the error catalogue at
- *  `/docs/errors` and `/docs/errors.md`. `/` says where they are. The pages load nothing from other servers. */
+ *  `/docs/errors` and `/docs/errors.md`. `/` says where they are. The pages load nothing from other servers.
+ *  Guides are rendered once, at the first request, so that no start waits for them. */
 export const serveDocsPages = (app: FastifyInstance): void => {
   let script: Promise<Buffer> | undefined;
 
@@ -27,8 +28,8 @@ export const serveDocsPages = (app: FastifyInstance): void => {
       .send(await script);
   });
   for (const [path, name] of Object.entries(GUIDES)) {
-    const page = guidePage(readGuide(name));
-    app.get(path, hidden, async (_, reply) => sendPage(reply, page, TEXT_POLICY));
+    let page: string | undefined;
+    app.get(path, hidden, async (_, reply) => sendPage(reply, (page ??= guidePage(readGuide(name))), TEXT_POLICY));
   }
   app.get('/', hidden, async ({ headers: { accept = '' } }, reply) => {
     reply.header('vary', 'accept');
