@@ -58,8 +58,7 @@ const FAULTS: Record<string, FaultDetail> = {
   testWebhook: { path: 'webhook_id', message: 'is required' },
 };
 const LIST_FAULT: FaultDetail = { path: 'limit', message: 'must be a whole number from 1 to 100' };
-const OTHER_FAULT: FaultDetail = { path: 'colour', message: 'is not a known field' };
-const NO_BODY_FAULT: FaultDetail = { path: 'body', message: 'is not valid JSON' };
+const BODY_FAULT: FaultDetail = { path: 'body', message: 'is not valid JSON' };
 const KEY_FAULT: FaultDetail = {
   path: 'idempotency-key',
   message: 'must be 1 to 255 visible ASCII characters, without spaces',
@@ -173,10 +172,7 @@ const exampleOf = (code: ErrorCode, context: ErrorContext) => {
   return errorBody(new AppError(code, message, { details, requiredScope }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
 };
 
-const faultOf = ({ operationId, changes, hasBody, repeatable }: ErrorContext): FaultDetail => {
-  if (operationId.startsWith('list')) return FAULTS[operationId] ?? LIST_FAULT;
-  if (repeatable) return FAULTS[operationId] ?? KEY_FAULT;
-  return FAULTS[operationId] ?? (hasBody ? OTHER_FAULT : changes ? NO_BODY_FAULT : LIST_FAULT);
-};
+const faultOf = ({ operationId, changes, repeatable }: ErrorContext): FaultDetail =>
+  FAULTS[operationId] ?? (repeatable ? KEY_FAULT : changes ? BODY_FAULT : LIST_FAULT);
 
 const plain = (markdown: string): string => markdown.replaceAll('`', '');

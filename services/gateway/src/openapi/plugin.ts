@@ -130,6 +130,10 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     ...(CREATES.has(operationId) ? ['Location'] : []),
     ...(isList ? ['Link'] : []),
   ];
+  const parameters = [
+    ...(operation.parameters ?? []).map(asText),
+    ...(repeatable ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+  ];
   const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
     status,
     { ...answer, description: 'Success.', headers: headers(...added) },
@@ -137,10 +141,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   return {
     ...operation,
     security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
-    ...(operation.parameters && { parameters: operation.parameters.map(asText) }),
-    ...(repeatable && {
-      parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
-    }),
+    ...(parameters.length > 0 && { parameters }),
     ...(operation.requestBody && {
       requestBody: { ...operation.requestBody, required: true },
     }),

@@ -134,11 +134,11 @@ const activeOf = ({ owner, filters }: PageQuery): Filter[] =>
   [owner, ...filters].filter(([, value]) => value !== undefined);
 
 const modeOf = (selection: Selection): Mode => {
-  const { owner, counts, ordered = [] } = selection;
+  const { counts, ordered = [] } = selection;
   const filters = activeOf(selection).slice(1);
   const areAmong = (columns: readonly string[]) =>
     filters.every(([column, , condition]) => !condition && columns.includes(column));
-  if (counts && areAmong([owner[0], ...counts.keys])) return 'counted';
+  if (counts && areAmong(counts.keys)) return 'counted';
   return ordered.some((columns) => columns.length === filters.length && areAmong(columns)) ? 'ordered' : 'few';
 };
 

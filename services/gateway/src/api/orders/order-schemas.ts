@@ -43,7 +43,6 @@ const OrderListQuery = z
         error: 'must have one key, like `metadata.table=B7`: filter by one key at a time',
       })
       .optional()
-      .meta({ maxProperties: 1 })
       .describe(
         `Only orders whose \`metadata\` has this value at this key, for example \`metadata.table=B7\`, or \`metadata=table=B7\` with the second \`=\` encoded (\`%3D\`), as clients made from this document send it. For one key. The value is exact: text, a number as JSON writes it, \`true\` or \`false\`. Of an order, the first ${MAX_FILTERED_KEYS} keys with such values are found.`,
       ),
