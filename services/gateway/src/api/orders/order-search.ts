@@ -39,27 +39,31 @@ const totalIn = (text: string) => {
   return currencies.length > 0 ? { amount, currencies } : null;
 };
 
+/** The ids of orders: of orders themselves, and of those to which something belongs. */
 const ORDERS_OF = {
+  order: 'select id from orders.api_orders where not deleted',
   payment: 'select order_id from payments.api_payments where not deleted',
   refund: 'select order_id from payments.api_refunds where true',
   payable: 'select order_id from payments.api_payables where true',
 };
 
+/** SQL that selects the ids of a merchant's orders. `owner` is the place of the merchant, `condition` is one on the rows
+ *  of `from`. */
+export const ofMerchant = (from: keyof typeof ORDERS_OF, owner: string, condition: string): string =>
+  `${ORDERS_OF[from]} and merchant_id = ${owner} and ${condition}`;
+
 /** Every text may be a reference, also one with the form of an id, an address or a hash. */
 const nameFilter = (text: string): Filter => {
   const [values, ...conditions] = namesIn(text);
-  const ofMerchant = (from: string, owner: string, where: string) => `${from} and merchant_id = ${owner} and ${where}`;
   return [
     'search',
     values,
     (place, owner) => {
       const found = [
-        `select id from orders.api_orders where not deleted and merchant_id = ${owner} and external_reference_id = any(${place})`,
-        ofMerchant(ORDERS_OF.payable, owner, `reference = any(${place})`),
+        ofMerchant('order', owner, `external_reference_id = any(${place})`),
+        ofMerchant('payable', owner, `reference = any(${place})`),
         ...conditions.map(([from, column]) =>
-          from === 'order'
-            ? `select unnest(${place})`
-            : ofMerchant(ORDERS_OF[from], owner, `${column} = any(${place})`),
+          from === 'order' ? `select unnest(${place})` : ofMerchant(from, owner, `${column} = any(${place})`),
         ),
       ];
       return `id = any(array(${found.join(' union ')}))`;
@@ -69,7 +73,7 @@ const nameFilter = (text: string): Filter => {
 
 type Names = [
   values: readonly string[],
-  ...(readonly [from: keyof typeof ORDERS_OF | 'order', column: 'id' | 'tx_hash' | 'address'])[],
+  ...(readonly [from: keyof typeof ORDERS_OF, column: 'id' | 'tx_hash' | 'address'])[],
 ];
 
 /** The spellings of a text, and the columns beside those of references in which they may be. */

@@ -2,6 +2,7 @@ import { decimalsIn, type Payment } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { ListQuery } from '../lists/list-query.ts';
 import { oneOrSeveral, type Page, selectResources, spellings } from '../lists/page.ts';
+import { ofMerchant } from '../orders/order-search.ts';
 
 export interface PaymentFilters {
   readonly status?: readonly string[] | undefined;
@@ -36,24 +37,16 @@ export const listPayments = async (
     filters: [
       ['status', oneOrSeveral(status)],
       ...Object.entries({ currency, payment_rail, order_id, due_back }),
-      [
-        'external_reference_id',
-        external_reference_id,
-        ofOrders('select id from orders.api_orders where not deleted', 'external_reference_id'),
-      ],
-      [
-        'payment_reference',
-        payment_reference,
-        ofOrders('select order_id from payments.api_payables where true', 'reference'),
-      ],
+      ['external_reference_id', external_reference_id, ofOrders('order', 'external_reference_id')],
+      ['payment_reference', payment_reference, ofOrders('payable', 'reference')],
       ['tx_hash', tx_hash && spellings(tx_hash, tx_hash.toLowerCase())],
     ],
     list,
     counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail', 'due_back'] },
   });
 
-const ofOrders = (orders: string, column: string) => (place: string, owner: string) =>
-  `order_id = any(array(${orders} and merchant_id = ${owner} and ${column} = ${place}))`;
+const ofOrders = (from: 'order' | 'payable', column: string) => (place: string, owner: string) =>
+  `order_id = any(array(${ofMerchant(from, owner, `${column} = ${place}`)}))`;
 
 /** The decimals of the amounts of these payments, without those that are deleted. */
 export const decimalsOfPayments = async (db: Queryable, ids: readonly string[]): Promise<Map<string, number>> => {
