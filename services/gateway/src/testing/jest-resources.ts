@@ -1,6 +1,7 @@
 import {
   exampleOf,
   MerchantCreateOrderDto,
+  metadataHashes,
   Order,
   Payment,
   PaymentCurrency,
@@ -59,12 +60,16 @@ export const refundResponse = ({ path, body }: StubCall) => {
   return { status: 200, body: { payment: paymentOf(path.split('/')[2]!, merchant_id), order: null } };
 };
 
-/** Inserts an order into the read model of the orders service. */
+/** Inserts an order into the read model, as the orders service does. */
 export const projectOrder = async (pool: Queryable, order: Order): Promise<void> => {
   await pool.query(
-    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)
-     values ($1, $2, $3, $4, $5, $6, 0, $7)`,
-    [order.id, order.merchant_id, order.external_reference_id, order.status, order.currency, order.created_at, order],
+    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource,
+       last_event_at, total_amount, metadata_hashes)
+     values ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10)`,
+    [
+      ...[order.id, order.merchant_id, order.external_reference_id, order.status, order.currency, order.created_at],
+      ...[order, order.updated_at, order.total_amount, metadataHashes(order.metadata ?? {}).join(' ')],
+    ],
   );
 };
 

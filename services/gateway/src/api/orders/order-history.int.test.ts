@@ -1,7 +1,7 @@
 import { exampleOf, HistoryEntry, type Order, type RecordedEntry } from '@cpg/contracts';
 import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
-import { orderOf, ordersResponse, projectOrder } from '../../testing/jest-resources.ts';
+import { orderOf, ordersResponse, paymentOf, projectOrder, projectPayment } from '../../testing/jest-resources.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
 
 let gateway: TestGateway;
@@ -62,11 +62,8 @@ test('merges the histories of orders and payments up to the position that both h
 
 test('shows the events in the form of the API, each amount in the currency of its payment', async () => {
   const beyondLimit = orderOf(`ord_${newUlid()}`, reader.id).id.replace('ord_', 'pay_');
-  await gateway.pool.query(
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
-     values ($1, $2, $3, 'applied', 'BTC', 'crypto_deposit', now(), 0, $4)`,
-    [beyondLimit, reader.id, order.id, { paid_amount: '0.00000001' }],
-  );
+  const payment = { order_id: order.id, currency: 'BTC', paid_amount: '0.00000001' } as const;
+  await projectPayment(gateway.pool, paymentOf(beyondLimit, reader.id, payment));
   const { order_id: _, ...entryOfApi } = exampleOf(HistoryEntry);
   const at = entryOfApi.at;
   const page = (stream: string, type: string, data: object) => ({

@@ -2,7 +2,14 @@ import { metadataHashes, type Order } from '@cpg/contracts';
 import { newId, newUlid } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
-import { orderOf, paymentOf, projectPayment, projectRefund, refundOf } from '../../testing/jest-resources.ts';
+import {
+  orderOf,
+  paymentOf,
+  projectOrder,
+  projectPayment,
+  projectRefund,
+  refundOf,
+} from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
 import { MAX_FEW } from '../lists/page.ts';
 import { listPayments } from '../payments/payment-queries.ts';
@@ -20,19 +27,6 @@ let other: TestMerchant;
 let orders: Order[];
 let paymentId: string;
 let refundId: string;
-
-/** Inserts an order into the read model as the orders service does. */
-const project = async (order: Order): Promise<void> => {
-  await gateway.pool.query(
-    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource,
-       last_event_at, total_amount, metadata_hashes)
-     values ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10)`,
-    [
-      ...[order.id, order.merchant_id, order.external_reference_id, order.status, order.currency, order.created_at],
-      ...[order, order.updated_at, order.total_amount, metadataHashes(order.metadata ?? {}).join(' ')],
-    ],
-  );
-};
 
 const payable = (order: Order, more: { address?: string; reference?: string }) =>
   gateway.pool.query(
@@ -68,7 +62,7 @@ beforeAll(async () => {
     total_amount: '12.500000',
     metadata: { table: 'B7' },
   });
-  for (const order of [...orders, foreign]) await project(order);
+  for (const order of [...orders, foreign]) await projectOrder(gateway.pool, order);
   for (const order of [orders[0]!, foreign]) {
     await payable(order, { address: ADDRESS });
     await payable(order, { address: SEGWIT });
@@ -165,7 +159,7 @@ test.each([
 test('changed and deleted metadata is found no more', async () => {
   const merchant = await gateway.merchant();
   const order = orderOf(newId('order'), merchant.id, { metadata: { a: '1', b: '2' } });
-  await project(order);
+  await projectOrder(gateway.pool, order);
   const counts = async () => {
     const totals = ['metadata.a=1', 'metadata.b=2', 'metadata.b=3', 'metadata.b=3&currency=USDC'].map(
       async (query) => (await merchant.send('GET', `/v1/orders?${query}`)).body.total as number,

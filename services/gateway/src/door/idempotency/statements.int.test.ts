@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, Queryable } from '@cpg/platform/postgres';
 import { testDatabase } from '@cpg/platform/postgres/testing';
 import { log, startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
-import { orderOf, paymentOf, projectOrder, projectPayment } from '../../testing/jest-resources.ts';
+import {
+  orderOf,
+  paymentOf,
+  projectOrder,
+  projectPayment,
+  projectRefund,
+  refundOf,
+} from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
 import {
   completeCrashedDeletions,
@@ -292,11 +299,7 @@ test('a payment names its order; an unknown payment none', () =>
 
 test('a refund names the order of its payment; an unknown refund none', () =>
   rolledBack(gateway.pool, async (db) => {
-    await db.query(
-      `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-       values ('rfd_1', 'pay_1', $1, $2, 'USDC', now(), '{}')`,
-      [MERCHANT, ORDER],
-    );
+    await projectRefund(db, refundOf('rfd_1', MERCHANT, { order_id: ORDER }));
     expect([await orderIdOfRefund(db, 'rfd_1'), await orderIdOfRefund(db, 'rfd_2')]).toEqual([ORDER, null]);
   }));
 
