@@ -1,5 +1,7 @@
+import { parseArgs } from 'node:util';
+
 /** The services that have read models and event streams of their own. */
-export const STREAM_OWNERS = /** @type {const} */ (['orders', 'payments']);
+const STREAM_OWNERS = /** @type {const} */ (['orders', 'payments']);
 
 /** The commands of operators by subject: name, the services whose `dist/admin.js` has it, and what it is about.
  *  @type {Readonly<Record<string, readonly (readonly [string, readonly string[], string])[]>>} */
@@ -31,12 +33,24 @@ export const COMMANDS = {
   Development: [['webhooks', ['gateway'], 'forward webhooks of a sandbox to a server on this machine']],
 };
 
-/** The services that have a command, by its name. Undefined for an unknown name.
- *  @type {(name: string) => readonly string[] | undefined} */
-export const servicesOf = (name) =>
-  Object.values(COMMANDS)
+/** The options of the commands of STREAM_OWNERS that take a value. Their value may be the name of a service. */
+export const VALUE_OPTIONS = /** @type {const} */ (['folder', 'since']);
+
+/** The services that run a command line: those that have the command, or the one that `[service]` names. Undefined for
+ *  an unknown command.
+ *  @type {(args: readonly string[]) => readonly string[] | undefined} */
+export const servicesOf = (args) => {
+  const services = Object.values(COMMANDS)
     .flat()
-    .find(([known]) => known === name)?.[1];
+    .find(([known]) => known === args[0])?.[1];
+  if (services !== STREAM_OWNERS) return services;
+  const options = Object.fromEntries(
+    VALUE_OPTIONS.map((option) => [option, { type: /** @type {const} */ ('string') }]),
+  );
+  const { positionals } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true });
+  const named = STREAM_OWNERS.filter((service) => service === positionals[2]);
+  return named.length > 0 ? named : services;
+};
 
 export const OVERVIEW = `Usage: npm run admin -- <command>
 

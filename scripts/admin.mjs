@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { OVERVIEW, servicesOf, STREAM_OWNERS } from './admin-commands.mjs';
+import { OVERVIEW, servicesOf } from './admin-commands.mjs';
 import { CHECKOUT, importBuilt, run, setUp } from './setup.mjs';
 
 const MISTAKE = 64;
@@ -9,13 +9,12 @@ const MISTAKE = 64;
 process.stdout.on('error', () => process.exit(141));
 const args = process.argv.slice(2);
 const [name = '--help', verb = ''] = args;
-const services = servicesOf(name);
+const services = servicesOf(args);
 const wantsHelp = args.some((arg) => arg === '--help' || arg === '-h');
 
-if (['--help', '-h', 'help'].includes(name)) process.stdout.write(OVERVIEW);
+if (['--help', '-h', 'help'].includes(name) || (name === 'migrate' && wantsHelp)) process.stdout.write(OVERVIEW);
 else if (!services) mistake(`there is no command '${name.length < 40 ? name : '…'}'`);
-else if (name === 'migrate' && args.length > 1 && !wantsHelp) mistake('migrate takes no argument and no option');
-else if (name === 'migrate' && wantsHelp) process.stdout.write(OVERVIEW);
+else if (name === 'migrate' && args.length > 1) mistake('migrate takes no argument and no option');
 else {
   await setUp();
   readEnvironment();
@@ -58,11 +57,10 @@ async function migrate() {
   }
 }
 
-/** Runs the command in each service, or in the one that it names. The first says what is wrong with the command line.
+/** Runs the command in each service. The first says what is wrong with the command line.
  *  @type {(services: readonly string[]) => Promise<void>} */
 async function runIn(services) {
-  const named = services === STREAM_OWNERS ? STREAM_OWNERS.filter((service) => args.slice(2).includes(service)) : [];
-  for (const service of named.length === 1 ? named : services) {
+  for (const service of services) {
     const code = await run(process.execPath, [join(CHECKOUT, `services/${service}/dist/admin.js`), ...args]);
     process.exitCode = Math.max(Number(process.exitCode ?? 0), code);
     if (code === MISTAKE || wantsHelp) break;

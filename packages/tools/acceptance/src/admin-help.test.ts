@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { COMMANDS, OVERVIEW } from '../../../../scripts/admin-commands.mjs';
+import { COMMANDS, OVERVIEW, servicesOf } from '../../../../scripts/admin-commands.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 const SLOW = 120_000;
@@ -40,4 +40,17 @@ test.each([
 test('`npm run admin` lists the commands', () => {
   const printed = execFileSync(process.execPath, [`${CHECKOUT}scripts/admin.mjs`], { env, encoding: 'utf8' });
   expect(printed).toBe(OVERVIEW);
+});
+
+test.each([
+  ['store reconcile --folder orders', ['orders', 'payments']],
+  ['audit verify --since payments', ['orders', 'payments']],
+  ['audit verify --since=orders payments', ['payments']],
+  ['audit verify --since orders payments', ['payments']],
+  ['audit verify payments --since orders', ['payments']],
+  ['projections rebuild orders', ['orders']],
+  ['projections rebuild', ['orders', 'payments']],
+  ['dlq list --topic payments', ['orders']],
+])('`npm run admin -- %s` runs in %j', (line, services) => {
+  expect(servicesOf(line.split(' '))).toEqual(services);
 });
