@@ -1,14 +1,8 @@
 import { createClient } from './client.ts';
 import { ApiError, ConnectionError } from './errors.ts';
-import { clientWith, json, refusal } from './testing/jest-gateway.ts';
+import { BODY, clientWith, failureOf, json, refusal } from './testing/jest-gateway.ts';
 
 const ORDER = { id: 'ord_1', status: 'awaiting_payment' };
-const BODY = { external_reference_id: 'cart-1' } as never;
-const failureOf = (call: PromiseLike<unknown>) =>
-  Promise.resolve(call).then(
-    () => 'none',
-    (error: unknown) => error,
-  );
 
 test('a method sends the parameters of the path, the body and the query to its operation', async () => {
   const { client, sent } = clientWith([json(201, ORDER), json(200, ORDER), json(200, {})]);

@@ -12,14 +12,14 @@ export const listOf = (send: Send, route: Route, request: ApiRequest): List<unkn
   let cursor = query.cursor as string | undefined;
 
   async function* pages() {
+    const limit = query.limit ?? LARGEST_PAGE;
     let next: string | undefined;
-    let page = await pageAt({ limit: query.limit ?? LARGEST_PAGE });
-    for (;;) {
+    do {
+      // The cursor replaces the page number.
+      const page = await pageAt(next === undefined ? { limit } : { limit, page: undefined, cursor: next });
       yield page;
       next = page.next_cursor;
-      if (next === undefined) return;
-      page = await pageAt({ limit: query.limit ?? LARGEST_PAGE, page: undefined, cursor: next });
-    }
+    } while (next !== undefined);
   }
   async function* items() {
     cursor = query.cursor as string | undefined;

@@ -1,14 +1,8 @@
 import type { Client } from './client.ts';
-import { type Answer, clientWith, json, refusal } from './testing/jest-gateway.ts';
+import { type Answer, BODY, clientWith, failureOf, json, refusal } from './testing/jest-gateway.ts';
 
-const BODY = { external_reference_id: 'cart-1' } as never;
 const OK = () => json(200, { id: 'ord_1' });
 const lost = () => new TypeError('fetch failed', { cause: new Error('read ECONNRESET') });
-const failureOf = (call: PromiseLike<unknown>) =>
-  Promise.resolve(call).then(
-    () => 'none',
-    (error: unknown) => error,
-  );
 
 const CALLS: Record<string, (client: Client) => PromiseLike<unknown>> = {
   GET: (client) => client.getOrder('ord_1'),

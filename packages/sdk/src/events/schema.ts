@@ -29,11 +29,13 @@ const constantsOf = (variants: readonly z.ZodObject[]): [field: string, constant
 export const messageSchema = <Message>(
   attributes: z.ZodObject,
   schemas: Readonly<Record<string, z.ZodType>>,
-): z.ZodType<Message> =>
-  z.looseObject({ type: z.string() }).transform((value, context) => {
+): z.ZodType<Message> => {
+  const ofUnknownType = attributes.loose();
+  return z.looseObject({ type: z.string() }).transform((value, context) => {
     const known = Object.hasOwn(schemas, value.type) ? schemas[value.type] : undefined;
-    return checked(known ?? attributes.loose(), value, context);
+    return checked(known ?? ofUnknownType, value, context);
   }) as unknown as z.ZodType<Message>;
+};
 
 const checked = (schema: z.ZodType, value: unknown, context: z.RefinementCtx): unknown => {
   const { data, error } = schema.safeParse(value);

@@ -150,7 +150,7 @@ const answerOf = ({ responses }) => {
 /** @type {(schema: Schema) => string} */
 const typeOf = ({ $ref }) => ($ref === undefined ? 'unknown' : `Schemas['${nameOf($ref)}']`);
 
-const nameOf = (/** @type {string} */ ref) => ref.slice(ref.lastIndexOf('/') + 1);
+export const nameOf = (/** @type {string} */ ref) => ref.slice(ref.lastIndexOf('/') + 1);
 
 const camelCase = (/** @type {string} */ name) => name.replace(/_(\w)/g, (_, letter) => String(letter).toUpperCase());
 

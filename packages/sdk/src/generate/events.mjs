@@ -1,5 +1,5 @@
 import openapiTS, { astToString } from 'openapi-typescript';
-import { HEADING, orUndefined } from './api.mjs';
+import { HEADING, nameOf, orUndefined } from './api.mjs';
 
 /**
  * @typedef {{ $ref?: string, $defs?: Record<string, Schema>, $id?: string, $schema?: string, title?: string,
@@ -9,12 +9,12 @@ import { HEADING, orUndefined } from './api.mjs';
  */
 
 /**
- * Types and zod schemas of the Kafka messages, from the published JSON Schemas by file name. The types have the values
- * of this version; the schemas accept values of open lists that a newer gateway may send.
+ * Types and zod schemas of the Kafka messages, from the published JSON Schemas by name, such as `order.paid`. The types
+ * have the values of this version; the schemas accept values of open lists that a newer gateway may send.
  * @type {(documents: Record<string, Schema>) => Promise<string>}
  */
 export const eventModule = async (documents) => {
-  const types = Object.keys(documents).flatMap((file) => /^((?:order|payment)\..+)\.v\d+\.json$/.exec(file)?.[1] ?? []);
+  const types = Object.keys(documents).filter((name) => /^(order|payment)\./.test(name));
   const { envelope, parts, messages } = schemasOf(documents, types);
   const named = { ...parts, Envelope: envelope, ...messages };
   const ast = await openapiTS(
@@ -45,14 +45,15 @@ export const eventModule = async (documents) => {
   ].join('');
 };
 
-/** @type {(documents: Record<string, Schema>, types: string[]) => { envelope: Schema, parts: Record<string, Schema>, messages: Record<string, Schema> }} */
+/** The envelope of every message, the parts that messages share, and the messages of these types.
+ *  @type {(documents: Record<string, Schema>, types: string[]) => { envelope: Schema, parts: Record<string, Schema>, messages: Record<string, Schema> }} */
 const schemasOf = (documents, types) => {
   /** @type {Record<string, Schema>} */
   const parts = {};
   /** @type {Record<string, Schema>} */
   const messages = {};
   for (const type of types) {
-    const { $defs, description = '', ...document } = documentOf(documents, type);
+    const { $defs, description = '', ...document } = schemaOf(documents, type);
     const data = without(document, '$id', '$schema', 'title');
     // `__schema0` is a leftover of the generator of the documents, which nothing refers to.
     Object.assign(parts, without($defs ?? {}, '__schema0'));
@@ -64,7 +65,7 @@ const schemasOf = (documents, types) => {
       ],
     };
   }
-  const { $defs, ...document } = documentOf(documents, 'envelope');
+  const { $defs, ...document } = schemaOf(documents, 'envelope');
   const envelope = without(document, '$id', '$schema', 'title');
   const attributes = without(envelope.properties ?? {}, 'type');
   const required = envelope.required?.filter((name) => name !== 'type') ?? [];
@@ -88,12 +89,10 @@ const without = (object, ...names) =>
   /** @type {T} */ (Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))));
 
 /** @type {(documents: Record<string, Schema>, name: string) => Schema} */
-const documentOf = (documents, name) => {
-  const found = Object.entries(documents).find(([file]) =>
-    new RegExp(`^${name.replaceAll('.', '\\.')}\\.v\\d+\\.json$`).test(file),
-  );
+const schemaOf = (documents, name) => {
+  const found = documents[name];
   if (!found) throw new Error(`docs/events has no schema of ${name}`);
-  return found[1];
+  return found;
 };
 
 /** `OrderPaymentReceived` for `order.payment_received`. @type {(type: string) => string} */
@@ -133,7 +132,7 @@ const union = (subject, types) => {
 /** zod code for a schema. Lengths and bounds are left out: they may change. @type {(schema: Schema) => string} */
 const zodOf = (schema) => {
   if (schema.$ref) {
-    const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
+    const name = nameOf(schema.$ref);
     return name === 'JsonValue' ? 'z.json()' : name;
   }
   if (schema.const !== undefined) return `z.literal(${JSON.stringify(schema.const)})`;

@@ -12,10 +12,13 @@ const read = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL(pat
  */
 export const generatedFiles = async () => {
   const api = read('services/gateway/openapi.json');
-  const schemas = readdirSync(new URL('docs/events/', ROOT)).filter((file) => /\.v\d+\.json$/.test(file));
+  const schemas = readdirSync(new URL('docs/events/', ROOT)).flatMap((file) => {
+    const name = /^(.+)\.v\d+\.json$/.exec(file)?.[1];
+    return name === undefined ? [] : [[name, read(`docs/events/${file}`)]];
+  });
   return {
     'api.ts': await apiTypes(api),
     'methods.ts': clientMethods(api),
-    'events.ts': await eventModule(Object.fromEntries(schemas.map((file) => [file, read(`docs/events/${file}`)]))),
+    'events.ts': await eventModule(Object.fromEntries(schemas)),
   };
 };

@@ -1,6 +1,9 @@
 import { type Client, clientOf } from '../client.ts';
 import type { ClientOptions } from '../send.ts';
 
+/** The body of a request that creates an order. The gateway of these tests does not read it. */
+export const BODY = { external_reference_id: 'cart-1' } as never;
+
 const BASE_URL = 'https://pay.example.com';
 
 /** What a gateway in place of the network answers: a response, or a failure of the connection. */
@@ -45,3 +48,10 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
 /** A refusal of the gateway. */
 export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Response =>
   json(status, { error: 'Error', message: `refused: ${code}`, statusCode: status, code, request_id: 'req_1' }, headers);
+
+/** The error with which a call fails, or 'none'. */
+export const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(call).then(
+    () => 'none',
+    (error: unknown) => error,
+  );
