@@ -1,38 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { startEventStore } from '@cpg/embedded-eventstore';
-import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
-import { jsonEvent } from '@eventstore/db-client';
-import { connectEventStore } from './connect.ts';
+import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { startTestStore } from '../testing/jest-event-store.ts';
+import { until } from '../testing/jest-until.ts';
 import type { LogPosition } from './recorded.ts';
 import { runSubscription } from './subscription.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
 const NEVER = 600_000;
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let server: Awaited<ReturnType<typeof startEventStore>>;
-let client: ReturnType<typeof connectEventStore>;
-
+let store: Awaited<ReturnType<typeof startTestStore>>;
+let client: EventStoreDBClient;
 beforeAll(async () => {
-  database = await testDatabase();
-  server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  client = connectEventStore(server.url);
+  store = await startTestStore();
+  client = store.client;
 });
-afterAll(async () => {
-  await client.dispose();
-  await server.stop();
-  await database.drop();
-});
+afterAll(() => store.stop());
 
 const append = async (prefix: string, count: number): Promise<LogPosition> => {
   const events = Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Numbered', data: { n } }));
   const { position } = await client.appendToStream(`${prefix}1`, events);
   return { commit: String(position!.commit), prepare: String(position!.prepare) };
-};
-const until = async (look: () => boolean) => {
-  while (!look()) await sleep(5);
 };
 /** Starts a subscription whose checkpoint is the position flushed last. */
 const start = (prefix: string, timing: { idleMs: number; maxDelayMs: number }, fault: () => void = () => {}) => {

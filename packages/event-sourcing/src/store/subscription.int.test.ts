@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/platform/postgres/testing';
 import { createLogger } from '@cpg/platform';
 import { jsonEvent } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';
+import { startTestStore } from '../testing/jest-event-store.ts';
+import { until } from '../testing/jest-until.ts';
 import type { LogPosition } from './recorded.ts';
 import { runSubscription } from './subscription.ts';
 
@@ -34,16 +35,10 @@ test('delivers every event once and in order although the handler fails and the 
       checkpoint = position;
     },
   });
-  const write = async (n: number) => {
+  const write = (n: number) => {
     const event = jsonEvent({ type: 'Numbered', data: { n } });
-    for (;;) {
-      try {
-        await client.appendToStream(`${n % 3 === 0 ? 'unseen' : 'seen'}-${n % 5}`, event);
-        return;
-      } catch {
-        await sleep(20);
-      }
-    }
+    const append = () => client.appendToStream(`${n % 3 === 0 ? 'unseen' : 'seen'}-${n % 5}`, event);
+    return until(() => append().catch(() => false));
   };
   for (let n = 0; n < 200; n += 1) {
     await write(n);
@@ -53,7 +48,7 @@ test('delivers every event once and in order although the handler fails and the 
     }
   }
   const expected = Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 3 !== 0);
-  while (seen.length < expected.length) await sleep(20);
+  await until(() => seen.length >= expected.length);
   stopping.abort();
   await running;
   expect(seen).toEqual(expected);
@@ -64,9 +59,7 @@ test('delivers every event once and in order although the handler fails and the 
 });
 
 test('ends when it is stopped while it loads the checkpoint', async () => {
-  const database = await testDatabase();
-  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const client = connectEventStore(server.url);
+  const { client, stop } = await startTestStore();
   const stopping = new AbortController();
   let handled = 0;
   await client.appendToStream('seen-1', jsonEvent({ type: 'Numbered', data: { n: 1 } }));
@@ -82,7 +75,5 @@ test('ends when it is stopped while it loads the checkpoint', async () => {
     handle: async (events) => void (handled += events.length),
   });
   expect(handled).toBe(0);
-  await client.dispose();
-  await server.stop();
-  await database.drop();
+  await stop();
 });

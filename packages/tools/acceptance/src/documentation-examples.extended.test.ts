@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@cpg/ports';
-import { reportSkipped } from '@cpg/local-chain';
+import { onPath, reportSkipped } from '@cpg/local-chain';
 import type { StackFiles } from './harness/stack-files.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
@@ -116,17 +116,7 @@ const runShell = (
     shell.once('close', (code) => done({ code, output }));
   });
 
-const has = (program: string): boolean => searchPath().some((folder) => filesIn(folder).includes(program));
-
-const searchPath = (): string[] => (process.env.PATH ?? '').split(':');
-
-const filesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-};
+const has = (program: string): boolean => onPath(program) !== null;
 
 const DOCUMENTS = [
   'README.md',

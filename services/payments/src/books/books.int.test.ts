@@ -87,18 +87,27 @@ const loggedBy = () => {
   const log = { error: (where: object) => void errors.push(where), warn: ignore, info: ignore } as unknown as Logger;
   return { errors, log };
 };
-/** The same event store, and the streams that were read of it. */
-const countingReads = (of: PaymentsService['client']) => {
-  const reads: string[] = [];
-  const client = new Proxy(of, {
+type Client = PaymentsService['client'];
+/** The same event store, with another method `name`. It gets the real method. */
+const intercepted = <Name extends 'readStream' | 'readAll'>(
+  of: Client,
+  name: Name,
+  replace: (real: Client[Name]) => (...given: Parameters<Client[Name]>) => unknown,
+): Client =>
+  new Proxy(of, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
-      return (...given: unknown[]): unknown => {
-        if (key === 'readStream') reads.push(given[0] as string);
-        return (value as (...given: unknown[]) => unknown).apply(target, given);
-      };
+      const bound = value.bind(target) as Client[Name];
+      return key === name ? replace(bound) : bound;
     },
+  });
+/** The same event store, and the streams that were read of it. */
+const countingReads = (of: Client) => {
+  const reads: string[] = [];
+  const client = intercepted(of, 'readStream', (read) => (...given) => {
+    reads.push(given[0]);
+    return read(...given);
   });
   return { client, reads };
 };
@@ -248,19 +257,11 @@ test('compares no more orders at once than asked for', async () => {
   const claims = [await paidOrder(), await paidOrder(), await paidOrder()];
   let reading = 0;
   let most = 0;
-  const client = new Proxy(service.client, {
-    get: (target, key) => {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== 'function') return value;
-      return (...given: unknown[]): unknown => {
-        const stream = (value as (...given: unknown[]) => NodeJS.ReadableStream).apply(target, given);
-        if (key === 'readStream') {
-          most = Math.max(most, (reading += 1));
-          stream.once('close', () => (reading -= 1));
-        }
-        return stream;
-      };
-    },
+  const client = intercepted(service.client, 'readStream', (read) => (...given) => {
+    const stream = read(...given);
+    most = Math.max(most, (reading += 1));
+    stream.once('close', () => (reading -= 1));
+    return stream;
   });
   expect(await compareStreams(client, claims, { concurrency: 1, signal })).toEqual([]);
   expect(most).toBe(1);
@@ -295,15 +296,9 @@ test('the metrics say what stands, and when the comparison was complete', async 
 test('a look that fails is logged, and the next one goes on', async () => {
   await paidOrder();
   let failures = 0;
-  const client = new Proxy(service.client, {
-    get: (target, key) => {
-      const value: unknown = Reflect.get(target, key, target);
-      if (key === 'readAll' && failures === 0) {
-        failures += 1;
-        throw new Error('a fault of the first look');
-      }
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
+  const client = intercepted(service.client, 'readAll', (read) => (...given) => {
+    if (failures++ === 0) throw new Error('a fault of the first look');
+    return read(...given);
   });
   const warnings: string[] = [];
   const log = { ...loggedBy().log, warn: (_: object, text: string) => void warnings.push(text) } as Logger;
