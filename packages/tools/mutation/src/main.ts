@@ -9,13 +9,16 @@ const SHOWN = 60;
 
 /** A row for each group: places tried, and how many of their changes a test noticed. */
 const printTable = (results: readonly Measured[]): void => {
-  const rows = results.map(({ name, tried, survivors, untested }) => [
+  const rows = results.map(({ name, tried, survivors, timeouts, untested }) => [
     name,
     String(tried),
     tried === 0 ? '-' : `${Math.round((100 * (tried - survivors.length)) / tried)} %`,
+    String(timeouts),
     String(untested),
   ]);
-  console.log(`\n${alignedColumns([['group', 'places tried', 'killed', 'reached by no test'], ...rows])}`);
+  console.log(
+    `\n${alignedColumns([['group', 'places tried', 'killed', 'by time-outs', 'reached by no test'], ...rows])}`,
+  );
 };
 
 /** Each change that no test noticed, and the entries of equivalent.json that name no change. */

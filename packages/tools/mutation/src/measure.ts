@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { copyCheckout, filesOf } from './copy.ts';
 import { type Equivalent, type Located, mutate, withoutEquivalents, withProbes } from './mutant.ts';
 import { isIn, isTried, onePerPlace, randomFrom } from './groups.ts';
-import type { JestRun, Project } from './jest-process.ts';
+import type { JestRun } from './jest-process.ts';
 import { JestRunner } from './jest-runner.ts';
 import { mutantsOf } from './mutants.ts';
 import { Imports } from './related.ts';
+import { type Numbered, type Stage, type TestFile, countOf, tryChanges } from './try-changes.ts';
 import { typeCheck } from './type-check.ts';
 
 export interface Measurement {
@@ -18,10 +19,6 @@ export interface Measurement {
   readonly checkout: string;
 }
 
-interface Numbered extends Located {
-  readonly id: number;
-}
-
 interface Survivor extends Located {
   readonly isReached: boolean;
 }
@@ -29,22 +26,11 @@ interface Survivor extends Located {
 export interface Measured {
   readonly name: string;
   readonly tried: number;
+  /** Changes that count as killed because the tests did not end, beside another run and then alone. */
+  readonly timeouts: number;
   readonly untested: number;
   readonly survivors: readonly Survivor[];
   readonly unmatched: readonly Equivalent[];
-}
-
-interface TestFile {
-  readonly file: string;
-  readonly ms: number;
-}
-
-/** Tests of one kind, which try the changes that survive the stage before. */
-interface Stage {
-  readonly name: string;
-  readonly project: Project;
-  /** Whether they are in a package that is changed. */
-  readonly isNear: boolean;
 }
 
 const STAGES: readonly Stage[] = [
@@ -55,12 +41,9 @@ const STAGES: readonly Stage[] = [
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const WORKERS = 2;
-const MIN_TIMEOUT_MS = 20_000;
 /** Everything imports packages/contracts. A rule of it that no test nearer than these notices needs one of its own. */
 const MAX_FAR_TESTS = 60;
 const FIRST_RUN_MS = 1_800_000;
-/** Integration tests of one mutant take at most so long without the mutant. */
-const MAX_INTEGRATION_MS = 60_000;
 
 /** Changes a sample of the places of these paths, one at a time, in copies of the checkout, and runs the tests that
  *  reach each of them. */
@@ -97,6 +80,7 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
     const imports = new Imports(workers[0]!, files);
     const reached = new Set<number>();
     let left = mutants;
+    let timeouts = 0;
     for (const stage of STAGES) {
       if (left.length === 0) break;
       const tests = testsOf(stage, left, imports);
@@ -106,28 +90,19 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
       const queue = left.filter(({ id }) => reaching.has(id));
       for (const { id } of queue) reached.add(id);
       say(`${tests.length} ${stage.name} reach ${queue.length} of the changes`);
-      const ends: End[] = [];
-      const work = async (copy: string, runner: JestRunner) => {
-        for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-          const source = textOf.get(mutant.file)!;
-          writeFileSync(join(copy, mutant.file), mutate(source, mutant));
-          const end = await endOf(runner, stage, mutant, reaching.get(mutant.id)!);
-          ends.push(end);
-          if (end === 'survived') survivors.push(mutant);
-          writeFileSync(join(copy, mutant.file), source);
-        }
-      };
-      await Promise.all(workers.map((copy, index) => work(copy, runners[index]!)));
-      const countOf = (end: End) => ends.filter((other) => other === end).length;
-      say(
-        `${left.length - survivors.length} killed, ${countOf('timeout')} of them by a time-out, ${countOf('crash')} by a crash`,
-      );
+      const ends = await tryChanges({ stage, changes: queue, reaching, textOf, copies: workers, runners });
+      survivors.push(...queue.filter(({ id }) => ends.get(id) === 'survived'));
+      const kills = left.length - survivors.length;
+      const hangs = countOf(ends, 'timeout');
+      timeouts += hangs;
+      say(`${kills} killed, ${hangs} of them by a time-out also alone, ${countOf(ends, 'crash')} by a crash`);
       left = survivors;
     }
     const survivors = left.map((mutant) => ({ ...mutant, isReached: reached.has(mutant.id) }));
     return {
       name,
       tried: mutants.length,
+      timeouts,
       untested: survivors.filter(({ isReached }) => !isReached).length,
       survivors: survivors.sort((a, b) => a.file.localeCompare(b.file) || a.start - b.start),
       unmatched,
@@ -229,41 +204,3 @@ const testsThatReach = async ({
 };
 
 const packageOf = (file: string): string => file.slice(0, file.indexOf('/src/'));
-
-type End = 'survived' | 'failed' | 'timeout' | 'crash';
-
-/** How the tests end on this change. Tests beside the file run first. */
-const endOf = async (
-  runner: JestRunner,
-  { project }: Stage,
-  mutant: Numbered,
-  tests: readonly TestFile[],
-): Promise<End> => {
-  const isBeside = ({ file }: TestFile) => dirname(file) === dirname(mutant.file);
-  const inOrder = [...tests].sort((a, b) => Number(isBeside(b)) - Number(isBeside(a)) || a.ms - b.ms);
-  let ms = 0;
-  const chosen = inOrder.filter((test) => {
-    const isFirst = ms === 0;
-    ms += test.ms;
-    return project === 'unit' || isFirst || ms <= MAX_INTEGRATION_MS;
-  });
-  // Jest would end the process at the first failure if it were asked to bail.
-  for (const part of parts(chosen)) {
-    const run: JestRun = { project, tests: part.map(({ file }) => file), workers: 1 };
-    const expectedMs = part.reduce((sum, test) => sum + test.ms, 0);
-    // Beside other work, a run takes longer.
-    const slowness = Math.max(1, loadavg()[0]! / availableParallelism());
-    const outcome = await runner.run(run, slowness * Math.max(MIN_TIMEOUT_MS, 3 * expectedMs));
-    if (typeof outcome === 'string') return outcome;
-    if (outcome.files.some(({ failed }) => failed)) return 'failed';
-  }
-  return 'survived';
-};
-
-/** The first two tests, the next four, and so on: the first ones notice most changes. */
-const parts = <T>(tests: readonly T[]): T[][] => {
-  const result: T[][] = [];
-  for (let from = 0, size = 2; from < tests.length; from += size, size *= 2)
-    result.push(tests.slice(from, from + size));
-  return result;
-};
