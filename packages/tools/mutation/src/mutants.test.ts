@@ -36,6 +36,7 @@ describe('each operator changes one place', () => {
     ['literal', 'f(a - 0n);', ['f(a - 1n);']],
     ['literal', 'f(1);', []],
     ['literal', 'f(5 * 60_000);', []],
+    ['literal', 'f(5 * 60 * 1_000);', []],
   ])('%s: %s', (operator, source, expected) => {
     const changed = changesOf(source).filter(([name]) => name === operator);
 

@@ -154,9 +154,12 @@ const isBorder = (node: ts.Node): boolean => {
   const parent = ts.isPrefixUnaryExpression(node.parent) ? node.parent.parent : node.parent;
   if (!ts.isBinaryExpression(parent)) return false;
   // A constant such as `5 * 60_000` is a time or a size: a test of its last unit would test nothing that anyone needs.
-  if (ts.isLiteralExpression(parent.left) && ts.isLiteralExpression(parent.right)) return false;
+  if (isConstant(parent)) return false;
   return COMPARES_OR_COUNTS.has(SWAPPED[parent.operatorToken.kind]?.[0] ?? '');
 };
+
+const isConstant = (node: ts.Node): boolean =>
+  ts.isLiteralExpression(node) || (ts.isBinaryExpression(node) && isConstant(node.left) && isConstant(node.right));
 
 /** Leaves out each of the parts of a list, with the comma. */
 const removals = <T extends ts.Node>(
