@@ -1,6 +1,9 @@
 /** Places tried in each group if `--sample` says nothing: about ten minutes on two idle cores. */
 export const SAMPLE = 80;
 
+/** Changes tried at once if `--workers` says nothing. */
+export const WORKERS = 2;
+
 /** The files and folders that `npm run test:mutation` measures, by the name of the row in its table. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   orders: ['services/orders/src'],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { alignedColumns } from '@cpg/platform';
-import { GROUPS, SAMPLE } from './groups.ts';
+import { GROUPS, SAMPLE, WORKERS } from './groups.ts';
 import { measure, type Measured } from './measure.ts';
 import { oneLine } from './mutant.ts';
 
@@ -41,13 +41,13 @@ const shortened = (text: string): string => {
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 };
 
-const USAGE = `usage: npm run test:mutation -- [${Object.keys(GROUPS).join(' | ')} | file or folder] [--seed N] [--sample N]`;
+const USAGE = `usage: npm run test:mutation -- [${Object.keys(GROUPS).join(' | ')} | file or folder] [--seed N] [--sample N] [--workers N]`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, sample: { type: 'string' } },
+  options: { seed: { type: 'string' }, sample: { type: 'string' }, workers: { type: 'string' } },
 });
-const numberOf = (name: 'seed' | 'sample', otherwise: number): number => {
+const numberOf = (name: 'seed' | 'sample' | 'workers', otherwise: number): number => {
   const text = values[name] ?? String(otherwise);
   if (/^\d{1,9}$/.test(text)) return Number(text);
   console.error(`--${name} is a number without sign, not ${text}\n${USAGE}`);
@@ -62,10 +62,13 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 console.log(`seed ${seed}`);
+const options = {
+  seed,
+  sample: numberOf('sample', SAMPLE),
+  workers: Math.max(1, numberOf('workers', WORKERS)),
+  checkout: process.cwd(),
+};
 const results = [];
-for (const name of names) {
-  const paths = GROUPS[name] ?? [name];
-  results.push(await measure({ name, paths, seed, sample: numberOf('sample', SAMPLE), checkout: process.cwd() }));
-}
+for (const name of names) results.push(await measure({ ...options, name, paths: GROUPS[name] ?? [name] }));
 printTable(results);
 printSurvivors(results);

@@ -16,6 +16,8 @@ export interface Measurement {
   readonly paths: readonly string[];
   readonly seed: number;
   readonly sample: number;
+  /** How many changes are tried at once, each in a copy of the checkout. */
+  readonly workers: number;
   readonly checkout: string;
 }
 
@@ -35,19 +37,18 @@ export interface Measured {
 
 const STAGES: readonly Stage[] = [
   { name: 'unit tests of the package', project: 'unit', isNear: true },
-  { name: 'unit tests of other packages', project: 'unit', isNear: false },
   { name: 'integration tests of the package', project: 'integration', isNear: true },
+  { name: 'unit tests of other packages', project: 'unit', isNear: false },
 ];
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const WORKERS = 2;
 /** Everything imports packages/contracts. A rule of it that no test nearer than these notices needs one of its own. */
 const MAX_FAR_TESTS = 60;
 const FIRST_RUN_MS = 1_800_000;
 
 /** Changes a sample of the places of these paths, one at a time, in copies of the checkout, and runs the tests that
  *  reach each of them. */
-export const measure = async ({ name, paths, seed, sample, checkout }: Measurement): Promise<Measured> => {
+export const measure = async ({ name, paths, seed, sample, workers, checkout }: Measurement): Promise<Measured> => {
   const startedAt = performance.now();
   const say = (text: string) =>
     console.log(`${name}: ${text} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
@@ -63,7 +64,7 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
   say(`${mutants.length} of ${order.length} places of ${sources.length} files`);
 
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'cpg-mutation-'));
-  const workers = Array.from({ length: WORKERS }, (_, index) => join(folder, String(index), 'copy'));
+  const copies = Array.from({ length: workers }, (_, index) => join(folder, String(index), 'copy'));
   const runners: JestRunner[] = [];
   const cleanUp = async () => {
     await Promise.all(runners.map((runner) => runner.close()));
@@ -72,12 +73,12 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
   const interrupted = () => void cleanUp().finally(() => process.exit(130));
   for (const signal of SIGNALS) process.on(signal, interrupted);
   try {
-    for (const copy of workers) {
+    for (const copy of copies) {
       mkdirSync(copy, { recursive: true });
       copyCheckout(checkout, files, copy);
       runners.push(new JestRunner(copy));
     }
-    const imports = new Imports(workers[0]!, files);
+    const imports = new Imports(copies[0]!, files);
     const reached = new Set<number>();
     let left = mutants;
     let timeouts = 0;
@@ -85,12 +86,20 @@ export const measure = async ({ name, paths, seed, sample, checkout }: Measureme
       if (left.length === 0) break;
       const tests = testsOf(stage, left, imports);
       if (tests.length === 0) continue;
-      const reaching = await testsThatReach({ stage, tests, left, textOf, copy: workers[0]!, runner: runners[0]! });
+      const reaching = await testsThatReach({
+        stage,
+        tests,
+        left,
+        textOf,
+        copy: copies[0]!,
+        runner: runners[0]!,
+        workers,
+      });
       const survivors: Numbered[] = left.filter(({ id }) => !reaching.has(id));
       const queue = left.filter(({ id }) => reaching.has(id));
       for (const { id } of queue) reached.add(id);
       say(`${tests.length} ${stage.name} reach ${queue.length} of the changes`);
-      const ends = await tryChanges({ stage, changes: queue, reaching, textOf, copies: workers, runners });
+      const ends = await tryChanges({ stage, changes: queue, reaching, textOf, copies, runners });
       survivors.push(...queue.filter(({ id }) => ends.get(id) === 'survived'));
       const kills = left.length - survivors.length;
       const hangs = countOf(ends, 'timeout');
@@ -168,6 +177,7 @@ const testsThatReach = async ({
   textOf,
   copy,
   runner,
+  workers,
 }: {
   readonly stage: Stage;
   readonly tests: readonly string[];
@@ -175,6 +185,7 @@ const testsThatReach = async ({
   readonly textOf: ReadonlyMap<string, string>;
   readonly copy: string;
   readonly runner: JestRunner;
+  readonly workers: number;
 }): Promise<Map<number, TestFile[]>> => {
   const changed = new Set(left.map(({ file }) => file));
   for (const file of changed) {
@@ -183,7 +194,7 @@ const testsThatReach = async ({
   }
   const hits = join(dirname(copy), 'hits');
   writeFileSync(hits, '');
-  const run: JestRun = { project: stage.project, tests, workers: WORKERS };
+  const run: JestRun = { project: stage.project, tests, workers };
   const outcome = await runner.run(run, FIRST_RUN_MS);
   if (typeof outcome === 'string') throw new Error(`the ${stage.name} of the unchanged source end by ${outcome}`);
   for (const file of changed) writeFileSync(join(copy, file), textOf.get(file)!);
