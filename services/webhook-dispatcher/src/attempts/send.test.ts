@@ -76,7 +76,7 @@ test('refuses endless headers', async () => {
   const attempt = await post(receiver.url);
   expect(attempt).toMatchObject({
     outcome: 'unreachable',
-    error: expect.stringContaining('HEADERS_OVERFLOW') as string,
+    error: 'UND_ERR_HEADERS_OVERFLOW: Headers Overflow Error',
   });
 });
 
@@ -133,7 +133,21 @@ describe('the attempt fails on a connection', () => {
   test('that is refused', async () => {
     const server = await listen(() => {});
     await server.close();
-    expect(await post(server.url)).toMatchObject({ outcome: 'unreachable' });
+    expect(await post(server.url)).toMatchObject({
+      outcome: 'unreachable',
+      error: `connect ECONNREFUSED ${new URL(server.url).host}`,
+    });
+  });
+
+  test('that each address of the host refuses', async () => {
+    const server = await listen(() => {});
+    await server.close();
+    const { port } = new URL(server.url);
+    const one = sender({ resolve: async () => ['127.0.0.1', '127.0.0.2'] });
+    expect(await post(`http://localhost:${port}`, one)).toMatchObject({
+      outcome: 'unreachable',
+      error: `Error: connect ECONNREFUSED 127.0.0.1:${port}; Error: connect ECONNREFUSED 127.0.0.2:${port}`,
+    });
   });
 });
 

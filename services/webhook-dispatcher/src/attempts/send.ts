@@ -165,8 +165,8 @@ const outcomeOf = (error: Error): Attempt['outcome'] => {
 
 /** Node's error for a host whose addresses all failed has no message, but the error of each address. */
 const describe = (error: Error): string => {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join('; ');
-  const { code } = error as { code?: string };
+  const { code, errors } = error as { code?: string; errors?: readonly Error[] };
+  if (errors && error.message === '') return errors.map(String).join('; ');
   return code && !error.message.includes(code) ? `${code}: ${error.message}` : error.message;
 };
 
