@@ -34,7 +34,7 @@ export interface Trial {
   readonly runners: readonly Pick<JestRunner, 'run'>[];
 }
 
-const MIN_TIMEOUT_MS = 20_000;
+const SLACK_MS = 20_000;
 /** Integration tests of one mutant take at most so long without the mutant. */
 const MAX_INTEGRATION_MS = 60_000;
 
@@ -81,7 +81,7 @@ const endOf = async (
   for (const part of parts(chosen)) {
     const run: JestRun = { project, tests: part.map(({ file }) => file), workers: 1 };
     const expectedMs = part.reduce((sum, test) => sum + test.ms, 0);
-    const outcome = await runner.run(run, patience * Math.max(MIN_TIMEOUT_MS, 3 * expectedMs));
+    const outcome = await runner.run(run, patience * (SLACK_MS + expectedMs));
     if (typeof outcome === 'string') return outcome;
     if (outcome.files.some(({ failed }) => failed)) return 'failed';
   }
