@@ -39,13 +39,20 @@ const start = (
     if (text.startsWith('send')) open.push(...text.split(' ').slice(2));
     if (text === 'commit') committed.push(...open.splice(0));
   };
+  const overlaps: string[] = [];
   const publisherFor = (checkpoint: string): Publisher => {
     const of = checkpoint === 'relay' ? '' : `${checkpoint}: `;
+    let running: string | null = null;
+    const callAlone = async (text: string) => {
+      if (running !== null) overlaps.push(`${text} during ${running}`);
+      running = text;
+      await call(of + text).finally(() => (running = null));
+    };
     return {
-      open: () => call(`${of}open`),
-      send: (topic, messages) => call(`${of}send ${topic} ${messages.map(({ id }) => id).join(' ')}`),
-      commit: () => call(`${of}commit`),
-      close: () => call(`${of}close`),
+      open: () => callAlone('open'),
+      send: (topic, messages) => callAlone(`send ${topic} ${messages.map(({ id }) => id).join(' ')}`),
+      commit: () => callAlone('commit'),
+      close: () => callAlone('close'),
     };
   };
   const relay = startRelay({
@@ -63,7 +70,12 @@ const start = (
         : ({ id: `${event!.streamId.slice(prefix.length)}${event!.revision}` } as OutgoingMessage),
     ...changes,
   });
-  return { calls, committed, stop: relay.stop };
+  const stop = async () => {
+    await relay.stop();
+    // A message that is sent during a commit could join either transaction.
+    expect(overlaps).toEqual([]);
+  };
+  return { calls, committed, stop };
 };
 /** A prefix of streams that no other test has. */
 const newPrefix = () => `relayed${(serial += 1)}-`;

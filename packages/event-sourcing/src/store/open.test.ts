@@ -2,9 +2,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { ConfigError, createLogger } from '@cpg/platform';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { type EventStoreDBClient, WrongExpectedVersionError } from '@eventstore/db-client';
 import { certificates } from '../testing/jest-certificates.ts';
-import { CheckFailedError } from './connect.ts';
+import { checkEventStore, CheckFailedError } from './connect.ts';
 import { explainEventStore, explainFailure, openEventStore } from './open.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -35,6 +35,22 @@ test('a check that fails by an outage says what failed', async () => {
   await store.close();
 });
 
+const works = {
+  readAll: () => Readable.from([]),
+  appendToStream: () => Promise.reject(new WrongExpectedVersionError(null as never, { streamName: 's' } as never)),
+};
+test.each([
+  ['read', 'readAll'],
+  ['append', 'appendToStream'],
+] as const)('a check fails where only %s fails, and says so', async (asked, call) => {
+  const client = { ...works, [call]: clientThatFails(new Error('away'))[call] } as unknown as EventStoreDBClient;
+  await expect(checkEventStore(client)).rejects.toMatchObject({
+    asked,
+    message: `the event store fails to ${asked}: away`,
+  });
+  await expect(checkEventStore(works as unknown as EventStoreDBClient)).resolves.toBeUndefined();
+});
+
 describe('without TLS in the address, a server that does not answer', () => {
   let server: Server;
   const sockets = new Set<Socket>();
@@ -46,15 +62,20 @@ describe('without TLS in the address, a server that does not answer', () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  const explain = () => {
+  const explain = (host = '127.0.0.1') => {
     const { port } = server.address() as { port: number };
     const error = new Error('14 UNAVAILABLE: No connection established. Last error: Failed to connect');
-    return explainFailure(new CheckFailedError('read', error), `esdb://127.0.0.1:${port}?tls=false`);
+    return explainFailure(new CheckFailedError('read', error), `esdb://${host}:${port}?tls=false`);
   };
 
   test('requires TLS, if it speaks it', async () => {
     await serve(createTlsServer({ key: certificates.key, cert: certificates.localhost }));
     expect((await explain())?.message).toBe('the event store requires TLS: remove tls=false from EVENTSTORE_URL');
+  });
+
+  test('is only unavailable, if another host speaks TLS on its port', async () => {
+    await serve(createTlsServer({ key: certificates.key, cert: certificates.localhost }));
+    expect(await explain('nowhere.invalid')).toBeNull();
   });
 
   test.each<[string, (socket: Socket) => unknown]>([

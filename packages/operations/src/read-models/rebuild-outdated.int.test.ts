@@ -80,6 +80,24 @@ test('instances that start together rebuild once, and an earlier version leaves 
   expect(await tallies.rows()).toMatchObject([{ n: 7 }]);
 });
 
+test('a rebuild that fails is tried again, and each cause is logged once', async () => {
+  const faults = ['away', 'away', 'full', 'full'];
+  const query = async (text: string, values: unknown[]) => {
+    const fault = faults.shift();
+    if (fault !== undefined) throw new Error(fault);
+    return tallies.pool.query(text, values);
+  };
+  const warned: string[] = [];
+  const work = startVersion(1, {
+    pool: { ...tallies.pool, query, connect: () => tallies.pool.connect() } as never,
+    log: { ...log, warn: ({ err }: { err: Error }) => void warned.push(err.message) } as never,
+    wait: async () => {},
+  });
+  await reaches(1);
+  await work.stop();
+  expect(warned).toEqual(['away', 'full']);
+});
+
 test('a published view keeps its grants, and shows the rebuilt table and what is written to it', async () => {
   const shown = async () => (await tallies.pool.query('select id, n from tallies.api_tallies order by id')).rows;
   const privileges = async () =>

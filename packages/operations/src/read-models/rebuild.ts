@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LogPosition, nameOf, type Projection, readVersion, writeVersion } from '@cpg/event-sourcing';
-import { type Logger, retry, withTimeoutSignal } from '@cpg/platform';
+import { type Logger, retry, type Wait, withTimeoutSignal } from '@cpg/platform';
 import { type Pool, type Queryable, transaction, transactionOnConnection } from '@cpg/platform/postgres';
 import {
   ProjectionBusyError,
@@ -124,12 +124,19 @@ const RETRY_EVERY_MS = 5_000;
 
 interface RebuildOutdatedOptions extends Omit<ShadowTableOptions, 'signal' | 'onProgress'> {
   readonly pool: Pool;
+  /** Waits between attempts. Default: 5 s. */
+  readonly wait?: Wait;
   readonly log: Logger;
 }
 
 /** Rebuilds the tables of a projection once if an earlier version of it built them, while they are in use. Any number
  *  of instances may run it: one rebuilds, the others find the tables up to date. Retries until it succeeds or stops. */
-export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOptions): { stop: () => Promise<void> } => {
+export const rebuildOutdated = ({
+  pool,
+  wait,
+  log,
+  ...options
+}: RebuildOutdatedOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { projection } = options;
   const name = nameOf(projection);
@@ -149,6 +156,7 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
     signal: stopping.signal,
     firstMs: RETRY_EVERY_MS,
     maxMs: RETRY_EVERY_MS,
+    ...(wait && { wait }),
     onError: (error) => {
       if (error instanceof ProjectionBusyError || stopping.signal.aborted) return;
       const { message } = error as Error;
