@@ -1,4 +1,4 @@
-import { PaymentCurrency, priceDecimals, ItemCurrency, scalesOf } from './currencies.ts';
+import { FiatCurrency, PaymentCurrency, priceDecimals, ItemCurrency, scalesOf } from './currencies.ts';
 
 const scales = scalesOf({ CAZ_DECIMALS: 4 });
 
@@ -12,6 +12,11 @@ test('the scales of two configurations stand side by side', () => {
 test.each(ItemCurrency.options.filter((currency) => currency in scales))(
   'a price in %s has the decimals of its amounts',
   (currency) => expect(priceDecimals(currency)).toBe(scales[currency as PaymentCurrency]),
+);
+
+const UNUSUAL_DECIMALS: Partial<Record<ItemCurrency, number>> = { CLP: 0, JPY: 0, KWD: 3 };
+test.each(FiatCurrency.options)('a price in %s has the decimals of ISO 4217', (currency) =>
+  expect(priceDecimals(currency)).toBe(UNUSUAL_DECIMALS[currency] ?? 2),
 );
 
 test('no price is in a currency with decimals of the configuration', () =>

@@ -11,8 +11,23 @@ const STABLECOINS = { USDT: 6, USDC: 6, USDG: 6 } as const;
  *  decimals of stored amounts are final. */
 const PAYMENT_CURRENCIES = { ...STABLECOINS, BTC: 8, ETH: 18, CAZ: null } as const;
 
-/** Currencies of banks, with the decimals of their amounts. Prices may be in them. */
-const FIAT_CURRENCIES = { MXN: 2, USD: 2, EUR: 2, ARS: 2 } as const;
+/** Currencies of banks, with the decimals of their amounts by ISO 4217. Prices may be in them. */
+const FIAT_CURRENCIES = {
+  MXN: 2,
+  USD: 2,
+  EUR: 2,
+  ARS: 2,
+  BRL: 2,
+  COP: 2,
+  CLP: 0,
+  PEN: 2,
+  GBP: 2,
+  CHF: 2,
+  CAD: 2,
+  AUD: 2,
+  JPY: 0,
+  KWD: 3,
+} as const;
 
 /** Currencies of prices. */
 const ITEM_CURRENCIES = { ...FIAT_CURRENCIES, ...STABLECOINS } as const;

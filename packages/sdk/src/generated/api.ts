@@ -1264,7 +1264,7 @@ export interface components {
          * @description A currency of prices. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        ItemCurrency: "MXN" | "USD" | "EUR" | "ARS" | "USDT" | "USDC" | "USDG";
+        ItemCurrency: "MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG";
         ItemDto: {
             /** @description What is sold. */
             name: string;

@@ -98,7 +98,7 @@ export interface components {
              * @description The currency of the price. It is converted into the currency of the order at a locked rate.
              * @enum {string}
              */
-            currency: "MXN" | "USD" | "EUR" | "ARS" | "USDT" | "USDC" | "USDG";
+            currency: "MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG";
             /**
              * @description What the item stands for: `product` (the default), `discount`, `tax` or `shipping`. The payment page shows it. It is part of the total whatever its kind is.
              * @enum {string}
@@ -118,7 +118,7 @@ export interface components {
              * @description The currency of the price. It is converted into the currency of the order at a locked rate.
              * @enum {string}
              */
-            currency: "MXN" | "USD" | "EUR" | "ARS" | "USDT" | "USDC" | "USDG";
+            currency: "MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG";
         };
         /** @description An exact decimal amount. It has the fixed number of decimals of its currency; a `unit_price` is shown as it was sent. */
         Amount: string;

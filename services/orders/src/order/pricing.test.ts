@@ -48,6 +48,8 @@ test.each<[Item[], object]>([
   [[item(0.333333, '1.01')], { USD: '0.33666633' }],
   [[item(0.5, '0.1')], { USD: '0.05' }],
   [[item(0.000001, '0.000001', 'USDC')], { USDC: '0.000000000001' }],
+  [[item(3, '1500', 'JPY'), item(2, '0.125', 'KWD')], { JPY: '4500', KWD: '0.250' }],
+  [[item(0.5, '1501', 'JPY')], { JPY: '750.5' }],
 ])('shows sums exactly, with at least the decimals of their currency', (items, totals) =>
   expect(itemTotals(items)).toEqual(totals),
 );
@@ -95,7 +97,7 @@ test('the total is the exact sum, rounded up to the minor unit', () => {
 });
 
 describe('with discounts, taxes and shipping', () => {
-  const SCALE = { MXN: 2n, USD: 2n, USDC: 6n } as const;
+  const SCALE = { MXN: 2n, USD: 2n, JPY: 0n, KWD: 3n, USDC: 6n } as const;
   type Currency = keyof typeof SCALE;
   const currencies = Object.keys(SCALE) as Currency[];
   /** A line, and what it costs in minor units of its currency times 1,000,000. */
@@ -115,7 +117,7 @@ describe('with discounts, taxes and shipping', () => {
     });
   const lines = fc.array(anyLine, { minLength: 1, maxLength: 8 });
   const anyRate = fc.bigInt(1n, 10n ** 20n).map((units) => rate(formatDecimal({ units, scale: 18 })));
-  const anyRates = fc.record({ MXN: anyRate, USD: anyRate, USDC: anyRate });
+  const anyRates = fc.record({ MXN: anyRate, USD: anyRate, JPY: anyRate, KWD: anyRate, USDC: anyRate });
   const costsOf = (given: readonly { currency: Currency; cost: bigint }[]) =>
     currencies.map((currency) =>
       given.filter((each) => each.currency === currency).reduce((sum, { cost }) => sum + cost, 0n),

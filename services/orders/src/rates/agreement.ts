@@ -4,7 +4,7 @@ import { add, type Decimal } from '@cpg/contracts';
 export interface FreshPrice {
   readonly source: string;
   readonly usd: Decimal;
-  /** The source publishes once a working day. */
+  /** The source publishes once a day. */
   readonly isDaily?: boolean | undefined;
 }
 

@@ -7,6 +7,7 @@ import { marketRates } from './market.ts';
 import { bitso } from './sources/bitso.ts';
 import { coinbase } from './sources/coinbase.ts';
 import { ecb } from './sources/ecb.ts';
+import { erapi } from './sources/erapi.ts';
 import { kraken } from './sources/kraken.ts';
 import { parseMaxAge, PUBLIC_SOURCES, publicSources } from './sources/public.ts';
 import type { PricedCurrency, RateSource } from './sources/source.ts';
@@ -21,6 +22,7 @@ const PATHS = {
   coinbase: 'api.coinbase.com',
   bitso: 'api.bitso.com',
   ecb: 'www.ecb.europa.eu',
+  erapi: 'open.er-api.com',
 };
 const FIXTURES: Record<string, string> = {
   [PATHS.pairs]: fixture('kraken-asset-pairs.json'),
@@ -28,6 +30,7 @@ const FIXTURES: Record<string, string> = {
   [PATHS.coinbase]: fixture('coinbase.json'),
   [PATHS.bitso]: fixture('bitso.json'),
   [PATHS.ecb]: fixture('ecb.xml'),
+  [PATHS.erapi]: fixture('erapi.json'),
 };
 const bodyAt = (bodies: Readonly<Record<string, string>>, url: string): string | undefined =>
   Object.entries(bodies).find(([path]) => url.includes(path))?.[1];
@@ -99,17 +102,92 @@ test('parses the documented answer of each source into dollar prices', async () 
     USDT: 1.00005,
     USDC: 1,
     EUR: 1.16005,
+    GBP: 1.31,
+    AUD: 0.65,
+    CAD: expect.closeTo(0.7102, 4),
+    CHF: expect.closeTo(1.2407, 4),
+    JPY: 0.0064,
   });
   expect(await usdOf(coinbase)).toMatchObject({
     BTC: expect.closeTo(101_317.12, 1),
     MXN: expect.closeTo(0.0545, 3),
     ARS: expect.closeTo(0.00071, 5),
+    CLP: expect.closeTo(0.00106, 5),
+    KWD: expect.closeTo(3.26, 2),
   });
   expect(await usdOf(bitso)).toMatchObject({
     BTC: 101_240,
     MXN: expect.closeTo(0.0545, 3),
   });
-  expect(await usdOf(ecb)).toEqual({ EUR: 1.16, MXN: expect.closeTo(0.0545, 3) });
+  expect(await usdOf(ecb)).toEqual({
+    EUR: 1.16,
+    MXN: expect.closeTo(0.0545, 3),
+    BRL: expect.closeTo(0.185, 3),
+    GBP: expect.closeTo(1.31, 3),
+    CHF: expect.closeTo(1.24, 3),
+    CAD: expect.closeTo(0.71, 3),
+    AUD: expect.closeTo(0.65, 3),
+    JPY: 0.0064,
+  });
+  expect(await usdOf(erapi)).toEqual({
+    BRL: expect.closeTo(0.185, 6),
+    COP: expect.closeTo(0.00026, 6),
+    CLP: expect.closeTo(0.00106, 6),
+    PEN: expect.closeTo(0.296, 6),
+    KWD: expect.closeTo(3.26, 4),
+  });
+});
+
+test('every currency of a bank has a price that two sources agree on', async () => {
+  const rates = market({ sources: [...PUBLIC_SOURCES] });
+  await rates.refresh();
+  for (const currency of FiatCurrency.options) {
+    const { rate, source } = await rates.quote(currency, 'USDC', NOW);
+    expect([currency, Number(rate) > 0, source]).toEqual([currency, true, expect.stringMatching(/kraken|coinbase/)]);
+  }
+});
+
+test('a daily source vouches for the only exchange, and its own price does not count beside it', async () => {
+  const rates = market({ sources: [coinbase, erapi] });
+  await rates.refresh();
+  expect(await rates.quote('KWD', 'USDC', NOW)).toMatchObject({ source: 'coinbase' });
+  const wrong = JSON.stringify({ ...JSON.parse(FIXTURES[PATHS.erapi]!), rates: { KWD: 0.4 } });
+  const doubted = market({ sources: [coinbase, erapi], bodies: { [PATHS.erapi]: wrong } });
+  await doubted.refresh();
+  await expect(doubted.quote('KWD', 'USDC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
+});
+
+test('a source that limits its clients is read once an hour, and each minute until it answers', async () => {
+  let nowMs = 0;
+  let fails = true;
+  const limited: RateSource = {
+    ...source('limited', '100'),
+    readEveryMs: 3_600_000,
+    prices: async (read) => {
+      await read('https://limited.example');
+      return fails ? [] : [{ currency: 'BTC', usd: parseDecimal('100'), at: NOW }];
+    },
+  };
+  const rates = market({ sources: [limited], bodies: bodiesOf([limited]), nowMs: () => nowMs });
+  await rates.refresh();
+  fails = false;
+  await rates.refresh();
+  await rates.refresh();
+  nowMs = 3_599_999;
+  await rates.refresh();
+  expect(rates.asked).toHaveLength(2);
+  nowMs = 3_600_000;
+  await rates.refresh();
+  expect(rates.asked).toHaveLength(3);
+});
+
+test.each([
+  ['another base', { base_code: 'EUR' }],
+  ['a failure', { result: 'error', 'error-type': 'unsupported-code' }],
+  ['no time', { time_last_update_unix: undefined }],
+])('the daily rates are not read from an answer with %s', async (_, change) => {
+  const body = JSON.stringify({ ...JSON.parse(FIXTURES[PATHS.erapi]!), ...change });
+  await expect(erapi.prices(async () => ({ body }), ['KWD'], NOW)).rejects.toThrow();
 });
 
 test('two sources or more price each fiat currency, because one alone is not believed at first', () => {
@@ -446,7 +524,7 @@ describe('the age of a quote', () => {
   test('is limited for each source by a setting', async () => {
     const fourDays = publicSources(new Map([parseMaxAge('ecb=100h')!]));
     const limits = Object.fromEntries(fourDays.map(({ name, maxAgeMs }) => [name, maxAgeMs / 3_600_000]));
-    expect(limits).toEqual({ kraken: 1 / 12, coinbase: 1 / 12, bitso: 1 / 12, ecb: 100 });
+    expect(limits).toEqual({ kraken: 1 / 12, coinbase: 1 / 12, bitso: 1 / 12, ecb: 100, erapi: 27 });
     const monday = at('2026-11-23T15:00:00.000Z');
     const patient = fourDays.filter(({ name }) => name === 'ecb');
     expect(await euroQuote(monday, '2026-11-20', patient)).toMatchObject({ quotedAt: at('2026-11-20T13:15:00.000Z') });

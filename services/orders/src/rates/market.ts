@@ -188,6 +188,9 @@ const readSources = ({
   const readings = new Map<RateSource, readonly Price[]>();
   const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
   const stale = new Set<RateSource>();
+  const readAtMs = new Map<RateSource, number>();
+  const isDue = (source: RateSource): boolean =>
+    nowMs() - (readAtMs.get(source) ?? -Infinity) >= (source.readEveryMs ?? 0);
 
   /** Warns once when a source starts to return only prices that are not used, as the ECB does on weekends. */
   const watchAge = (source: RateSource, prices: readonly Price[]) => {
@@ -201,11 +204,12 @@ const readSources = ({
   const refreshOne = async (source: RateSource) => {
     const breaker = breakers.get(source)!;
     const wanted = currenciesOf(source);
-    if (wanted.length === 0 || !breaker.allows(nowMs())) return;
+    if (wanted.length === 0 || !isDue(source) || !breaker.allows(nowMs())) return;
     try {
       const prices = await source.prices(read, wanted, now());
       if (prices.length === 0) throw new Error('the source returned no price');
       readings.set(source, prices);
+      readAtMs.set(source, nowMs());
       watchAge(source, prices);
       breaker.succeeded();
     } catch (error) {

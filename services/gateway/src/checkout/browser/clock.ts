@@ -1,4 +1,4 @@
-import { dateTimeFormat } from '../view/format.ts';
+import { dateTimeFormat } from '../view/date-time.ts';
 
 /** Shows the time left in every `time.countdown`, by the clock of the server. */
 export interface Clock {

@@ -1,7 +1,10 @@
+import { FiatCurrency, priceDecimals } from '@cpg/contracts';
+import { dateTimeFormat } from './date-time.ts';
+
 /** Formats for one locale, such as `es-MX`. */
 export interface Format {
   readonly locale: string;
-  /** All digits that count, and at least two decimals unless it is whole. */
+  /** All digits that count, and at least the decimals of a currency of a bank; at least two of a coin. */
   readonly amount: (decimal: string, currency: string) => string;
   readonly number: (value: number | string) => string;
   readonly seconds: (value: number) => string;
@@ -22,7 +25,14 @@ const MINUTES_PER_HOUR = 60;
 
 export const formatFor = (locale: string): Format => {
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: MAX_DECIMALS });
-  const withDecimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS });
+  const amounts = new Map<number, Intl.NumberFormat>();
+  const amountFormat = (least: number): Intl.NumberFormat => {
+    const known = amounts.get(least);
+    if (known) return known;
+    const made = new Intl.NumberFormat(locale, { minimumFractionDigits: least, maximumFractionDigits: MAX_DECIMALS });
+    amounts.set(least, made);
+    return made;
+  };
   const unit = (name: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long', maximumFractionDigits: 0 });
   const [second, minute, hour] = [unit('second'), unit('minute'), unit('hour')];
@@ -30,7 +40,8 @@ export const formatFor = (locale: string): Format => {
   const plurals = new Intl.PluralRules(locale);
   return {
     locale,
-    amount: (decimal, currency) => `${withDecimals.format(decimal as `${number}`)} ${currency}`,
+    amount: (decimal, currency) =>
+      `${amountFormat(leastDecimals(currency)).format(decimal as `${number}`)} ${currency}`,
     number: (value) => whole.format(value as `${number}`),
     seconds: (value) => second.format(value),
     minutes: (value) =>
@@ -40,20 +51,10 @@ export const formatFor = (locale: string): Format => {
   };
 };
 
-/** Writes instants, on the server in UTC, in a browser in its own time zone. A line breaks only before the time. */
-export const dateTimeFormat = (locale: string, timeZone?: 'UTC'): ((at: Date) => string) => {
-  const format = new Intl.DateTimeFormat(locale, {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
-    timeZone,
-    timeZoneName: 'short',
-  });
-  return (at) => {
-    const parts = format.formatToParts(at);
-    const minute = parts.findIndex(({ type }) => type === 'minute');
-    return parts.map(({ value }, n) => (n > minute ? value.replace(/\s/g, '\u00a0') : value)).join('');
-  };
+const COIN_DECIMALS = 2;
+
+/** The fewest decimals that an amount is shown with. */
+const leastDecimals = (currency: string): number => {
+  const fiat = FiatCurrency.safeParse(currency);
+  return fiat.success ? priceDecimals(fiat.data) : COIN_DECIMALS;
 };

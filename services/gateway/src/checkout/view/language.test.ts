@@ -58,11 +58,13 @@ test('never loses a digit of an amount', () =>
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 36n }),
       fc.constantFrom('en', 'es', 'es-MX', 'pt'),
-      (units, locale) => {
+      fc.constantFrom('', 'JPY', 'KWD', 'MXN', 'ETH'),
+      (units, locale, currency) => {
         const digits = units.toString().padStart(19, '0');
         const decimal = `${digits.slice(0, -18)}.${digits.slice(-18)}`;
         const [whole = '', fraction = ''] = formatFor(locale)
-          .amount(decimal, '')
+          .amount(decimal, currency)
+          .replace(currency, '')
           .trim()
           .split(/[.,](?=\d*$)/);
         expect(whole.replace(/\D/g, '')).toBe(digits.slice(0, -18).replace(/^0+(?=\d)/, ''));
@@ -70,6 +72,19 @@ test('never loses a digit of an amount', () =>
       },
     ),
   ));
+
+test.each([
+  ['1500', 'JPY', '1,500 JPY'],
+  ['750.5', 'JPY', '750.5 JPY'],
+  ['1500', 'CLP', '1,500 CLP'],
+  ['12.5', 'KWD', '12.500 KWD'],
+  ['12.0625', 'KWD', '12.0625 KWD'],
+  ['12.5', 'MXN', '12.50 MXN'],
+  ['-0.5', 'KWD', '-0.500 KWD'],
+  ['12.500000', 'USDC', '12.50 USDC'],
+])('writes %s %s with the decimals of its currency: %s', (decimal, currency, text) =>
+  expect(formatFor('en').amount(decimal, currency)).toBe(text),
+);
 
 test('keeps few formats, however many regions clients ask for', () => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];

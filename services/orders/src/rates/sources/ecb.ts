@@ -7,7 +7,7 @@ import { divide, HOUR_MS, positive, type Price, type RateSource } from './source
  *  rates", eurofxref-daily.xml. */
 export const ecb: RateSource = {
   name: 'ecb',
-  currencies: ['EUR', 'MXN'],
+  currencies: ['EUR', 'MXN', 'BRL', 'GBP', 'CHF', 'CAD', 'AUD', 'JPY'],
   maxAgeMs: 27 * HOUR_MS,
   isDaily: true,
   prices: async (read, currencies) => {

@@ -1,10 +1,11 @@
 import { bitso } from './bitso.ts';
 import { coinbase } from './coinbase.ts';
 import { ecb } from './ecb.ts';
+import { erapi } from './erapi.ts';
 import { kraken } from './kraken.ts';
 import { HOUR_MS, MINUTE_MS, type RateSource } from './source.ts';
 
-export const PUBLIC_SOURCES: readonly RateSource[] = [kraken, coinbase, bitso, ecb];
+export const PUBLIC_SOURCES: readonly RateSource[] = [kraken, coinbase, bitso, ecb, erapi];
 
 const UNITS_MS: Record<string, number> = { m: MINUTE_MS, h: HOUR_MS };
 const LONGEST_MS = 7 * 24 * HOUR_MS;

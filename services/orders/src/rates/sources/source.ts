@@ -22,7 +22,9 @@ export interface RateSource {
   readonly currencies: readonly PricedCurrency[];
   /** The age at which its prices become stale, unless RATE_MAX_AGES sets another one. */
   readonly maxAgeMs: number;
-  /** It publishes once a working day. Its prices check those of other sources; they are used only where no other source
+  /** How long to wait after its prices were read, if longer than for the other sources. */
+  readonly readEveryMs?: number;
+  /** It publishes once a day or once a working day. Its prices check those of other sources; they are used only where no other source
    *  has a fresh one. */
   readonly isDaily?: boolean;
   /** The prices of some of its currencies, asked at `now`. Throws if an answer does not have the documented shape.
