@@ -23,6 +23,7 @@ export * from './payment-view.ts';
 export * from './recorded-values.ts';
 export * from './refund-view.ts';
 export * from './resources/checkout.ts';
+export * from './resources/currencies.ts';
 export * from './resources/delivery.ts';
 export * from './resources/history.ts';
 export * from './resources/item.ts';

@@ -17,6 +17,7 @@ import {
 } from '@cpg/platform';
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { currencyRoutes } from './api/currencies/currency-routes.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
 import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
 import { addPageLinks } from './api/lists/page-links.ts';
@@ -143,6 +144,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         addPageLinks(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(paymentPageSettingsRoutes, options);
+        await v1.register(currencyRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);

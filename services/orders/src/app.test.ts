@@ -5,7 +5,7 @@ import { TOKENS } from './testing/jest-calls.ts';
 
 type Unused = Pick<
   Parameters<typeof buildApp>[0],
-  'create' | 'commands' | 'handler' | 'deletion' | 'runDue' | 'history'
+  'create' | 'currencies' | 'commands' | 'handler' | 'deletion' | 'runDue' | 'history'
 >;
 
 const appOf = (sandbox: boolean) =>
@@ -14,7 +14,15 @@ const appOf = (sandbox: boolean) =>
     gate: { waitUntilOpen: async () => {} },
     sandbox,
     // No call gets so far: its body is missing.
-    ...({ create: {}, commands: {}, handler: {}, deletion: {}, runDue: {}, history: {} } as object as Unused),
+    ...({
+      create: {},
+      currencies: () => Promise.reject(new Error('no rates')),
+      commands: {},
+      handler: {},
+      deletion: {},
+      runDue: {},
+      history: {},
+    } as object as Unused),
     rateLockMaxMinutes: 1_440,
     now: () => new Date(0),
     log: createLogger({ name: 'orders', level: 'silent' }),
@@ -24,6 +32,7 @@ const appOf = (sandbox: boolean) =>
 const PRODUCTION = {
   'POST /orders': ['gateway'],
   'POST /orders/:id/accept': ['gateway'],
+  'GET /currencies': ['gateway'],
   'POST /orders/:id/cancel': ['gateway'],
   'POST /orders/:id/capture': ['gateway'],
   'PATCH /orders/:id': ['gateway'],

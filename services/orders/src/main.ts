@@ -11,6 +11,7 @@ import { type Config, readOrdersConfig } from './config.ts';
 import { orderCreation } from './create/create-order.ts';
 import { earlierCreates } from './create/create-once.ts';
 import { createStock } from './create/stock.ts';
+import { payableCurrencies } from './create/payable-currencies.ts';
 import { dueOrders, watchDeadlines } from './deadlines/deadlines.ts';
 import { unreadChains } from './deadlines/unread-chains.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -88,6 +89,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
         admin: config.ADMIN_TO_ORDERS_TOKEN,
       },
       create,
+      currencies: payableCurrencies({ ...shared, availability: payments.availability }),
       commands,
       handler,
       deletion,

@@ -5,6 +5,7 @@ import {
   CreateOrderCall,
   OrderCall,
   OrderDeletion,
+  PayableCurrencies,
   UpdateOrderCall,
 } from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
@@ -16,6 +17,7 @@ import type { Deletion } from './commands/deletion.ts';
 import type { OrderCommands } from './commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
 import type { CreateOrder } from './create/create-order.ts';
+import type { FindPayableCurrencies } from './create/payable-currencies.ts';
 import type { RunDue } from './deadlines/deadlines.ts';
 import type { OrderCommand } from './order/command.ts';
 import type { ExistingOrder } from './order/state.ts';
@@ -23,6 +25,7 @@ import { orderText } from './order/view.ts';
 
 export interface MerchantRoutes {
   readonly create: CreateOrder;
+  readonly currencies: FindPayableCurrencies;
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
@@ -41,7 +44,7 @@ const sendOrder = (reply: FastifyReply, order: ExistingOrder): FastifyReply =>
 /** Commands of merchants, called by the gateway. */
 export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
   app,
-  { create, commands, handler, deletion, rateLockMaxMinutes, now },
+  { create, currencies, commands, handler, deletion, rateLockMaxMinutes, now },
 ) => {
   const createOrder = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', createOrder, async (request, reply) => {
@@ -50,6 +53,8 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
     reply.code(201).header('location', `/orders/${order.orderId}`);
     return sendOrder(reply, order);
   });
+
+  app.get('/currencies', { config, schema: { response: { 200: PayableCurrencies } } }, () => currencies());
 
   const run = (orderId: string, merchantId: string, command: OrderCommand, context: CallContext) =>
     commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true });

@@ -4,6 +4,7 @@ import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { EXAMPLE_IDS, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Minor } from '../money.ts';
 import { PaymentOffer } from '../payment-offer.ts';
+import { AcceptedCurrency } from '../resources/currencies.ts';
 import { type MerchantCreateOrderDto, Order, OrderStatus, type UpdateOrderDto } from '../resources/order.ts';
 import { OrphanReason } from '../resources/payment.ts';
 
@@ -27,6 +28,10 @@ export const CreateOrderCall = z.object({
   only_repeat: z.boolean().optional(),
 });
 export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
+
+/** `GET /currencies` -> 200 PayableCurrencies: what every rail takes, and the limits at the rates of now. */
+export const PayableCurrencies = z.object({ payment_currencies: z.array(AcceptedCurrency) });
+export type PayableCurrencies = z.infer<typeof PayableCurrencies>;
 
 /** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200
  *  OrderDeletion. */

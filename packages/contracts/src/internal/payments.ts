@@ -3,6 +3,7 @@ import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId } from '../ids.ts';
 import { Amount, AmountDto, Decimals, Minor } from '../money.ts';
 import { AssignedInstruction } from '../recorded-values.ts';
+import { RailNetwork } from '../resources/currencies.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
@@ -70,13 +71,24 @@ export const Stock = z.object({
 });
 export type Stock = z.infer<typeof Stock>;
 
-/** `GET /availability` -> 200 Availability. The currencies and networks that new orders can be paid with now. */
+/** What a rail takes of one currency. */
+export const RailOffer = z.object({
+  currency: PaymentCurrency,
+  /** Whether new orders can be paid with it now. */
+  is_available: z.boolean(),
+  /** The smallest total, in the currency. */
+  minimum_amount: Amount,
+  networks: z.array(RailNetwork),
+});
+export type RailOffer = z.infer<typeof RailOffer>;
+
+/** `GET /availability` -> 200 Availability. The currencies and networks that new orders can be paid with. */
 export const Availability = z.object({
   /** By network: for how many ms, counted from before the call, a new order may show addresses on it. A network is
    *  absent while it is unavailable: no process reads its newest blocks. */
   networks: z.record(z.string(), z.int().positive()),
-  /** The currencies that each rail can take on these networks, or through a provider. */
-  currencies: z.record(PaymentRail, z.array(PaymentCurrency)),
+  /** What each rail takes, on networks or through a provider. */
+  offers: z.record(PaymentRail, z.array(RailOffer)),
 });
 export type Availability = z.infer<typeof Availability>;
 

@@ -110,6 +110,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/currencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the currencies of prices and payments
+         * @description Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that a create would get. You may keep the answer for 60 seconds.
+         *
+         *     Needs the scope `merchant:self:read`.
+         */
+        get: operations["getCurrencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders": {
         parameters: {
             query?: never;
@@ -232,28 +254,6 @@ export interface paths {
          *     Needs the scope `orders:self:update`.
          */
         post: operations["captureOrder"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/orders/{id}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Accept an order as paid
-         * @description Settles an order with less money than its total, by your word: the order becomes `paid` with the reason `accepted_by_merchant`, and `shortfall_amount` is what is missing. At least one payment must be applied to it; capture payments that are held or orphans first. Money that arrives later is applied if it fits into the missing part. The history shows your reason, and who accepted. A paid order is returned unchanged. Returns 409 if no payment is applied, or if the order is canceled.
-         *
-         *     Needs the scope `orders:self:update`.
-         */
-        post: operations["acceptOrder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -770,14 +770,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @example {
-         *       "reason": "the bank of the payer kept a fee"
-         *     }
-         */
-        AcceptOrder: {
-            /** @description Why less money than the total settles the order. The history shows it. */
-            reason: string;
+        AcceptedCurrency: {
+            /** @description A currency that orders are paid in. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The most decimals that its amounts may have. */
+            decimals: number;
+            /** @description The rails on which the merchant accepts it. */
+            rails: components["schemas"]["CurrencyRail"][];
         };
         Address: {
             /** @description Street and number. */
@@ -921,6 +920,69 @@ export interface components {
              * @description Until when the instruction is valid.
              */
             expires_at: string;
+        };
+        /**
+         * @example {
+         *       "price_currencies": [
+         *         {
+         *           "currency": "MXN",
+         *           "decimals": 2,
+         *           "is_available": true
+         *         },
+         *         {
+         *           "currency": "JPY",
+         *           "decimals": 0,
+         *           "is_available": false,
+         *           "unavailable_reason": "rate_unavailable"
+         *         }
+         *       ],
+         *       "payment_currencies": [
+         *         {
+         *           "currency": "USDC",
+         *           "decimals": 6,
+         *           "rails": [
+         *             {
+         *               "rail": "crypto_deposit",
+         *               "is_available": true,
+         *               "networks": [
+         *                 {
+         *                   "network": "base",
+         *                   "chain_id": "eip155:8453",
+         *                   "asset": "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+         *                   "minimum_amount": "0.010000",
+         *                   "is_available": true
+         *                 }
+         *               ],
+         *               "limits": [
+         *                 {
+         *                   "currency": "MXN",
+         *                   "minimum_amount": "0.18",
+         *                   "maximum_amount": "17818959372772629960.29"
+         *                 }
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        Currencies: {
+            /** @description Every currency that prices may be in. */
+            price_currencies: components["schemas"]["PriceCurrency"][];
+            /** @description The currencies that the merchant accepts. */
+            payment_currencies: components["schemas"]["AcceptedCurrency"][];
+        };
+        CurrencyRail: {
+            /** @description The rail. */
+            rail: components["schemas"]["Rail"];
+            /** @description Whether new orders can use it now. */
+            is_available: boolean;
+            /** @description Why they cannot. Absent if they can. */
+            unavailable_reason?: components["schemas"]["UnavailableReason"] | undefined;
+            /** @description The networks on which the rail takes the currency. Empty for a provider that keeps its own. */
+            networks: components["schemas"]["RailNetwork"][];
+            /** @description What an order may cost, by price currency. A price currency without a rate is absent. */
+            limits: components["schemas"]["PriceLimit"][];
         };
         /**
          * @example {
@@ -1164,7 +1226,7 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
         HistoryInstruction: {
             /** @description The rail that the instruction is for. */
             rail: components["schemas"]["Rail"];
@@ -1574,56 +1636,6 @@ export interface components {
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
             updated_at?: string | undefined;
-        };
-        OrderAcceptedData: {
-            /** @description The reason that was given. */
-            reason: string;
-            /** @description The status of the order after the event. */
-            status: components["schemas"]["OrderStatus"];
-            /** @description The reason for the status. */
-            status_reason: string;
-            /** @description What is missing of an order that is settled with less than its total. */
-            shortfall_amount?: string | undefined;
-        };
-        /** @description The merchant accepted an order as paid with less than its total. */
-        OrderAcceptedEntry: {
-            /** @description The event: `evt_` and a ULID. */
-            id: string;
-            /** @description `order-` or `payment-`, and the id of the order or payment. */
-            stream: string;
-            /** @description The order whose history this is. */
-            order_id: string;
-            /** @description Number of the event on its stream, from 0. */
-            sequence: number;
-            /**
-             * @description The type of the event. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "OrderAccepted";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            at: string;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
-            recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
-            actor: string;
-            /** @description Id of the request that recorded it. */
-            request_id: string;
-            /** @description The same value for every event that follows from one request. */
-            correlation_id: string;
-            /** @description Id of the event or request that directly caused it. */
-            causation_id: string;
-            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
-            previous_hash: string;
-            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
-            hash: string;
-            /** @description What the event changed. */
-            data: components["schemas"]["OrderAcceptedData"];
         };
         OrderCanceledData: {
             /** @description The payments that became orphans. */
@@ -2305,8 +2317,6 @@ export interface components {
             status: components["schemas"]["OrderStatus"];
             /** @description The reason for the status. */
             status_reason: string;
-            /** @description What is missing of an order that is settled with less than its total. */
-            shortfall_amount?: string | undefined;
         };
         /** @description Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
         OrderPaymentsAppliedEntry: {
@@ -3588,6 +3598,24 @@ export interface components {
             /** @description Unix time in milliseconds when the event happened. */
             timestamp: number;
         };
+        PriceCurrency: {
+            /** @description A currency of prices. */
+            currency: components["schemas"]["ItemCurrency"];
+            /** @description The most decimals that its amounts may have. */
+            decimals: number;
+            /** @description Whether new orders can use it now. */
+            is_available: boolean;
+            /** @description Why they cannot. Absent if they can. */
+            unavailable_reason?: components["schemas"]["UnavailableReason"] | undefined;
+        };
+        PriceLimit: {
+            /** @description The currency of the prices. */
+            currency: components["schemas"]["ItemCurrency"];
+            /** @description The smallest sum of the items. A smaller one is refused with `amount_too_small`. */
+            minimum_amount: string;
+            /** @description The largest sum of the items. */
+            maximum_amount: string;
+        };
         /**
          * @example {
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
@@ -3617,6 +3645,20 @@ export interface components {
          * @enum {string}
          */
         Rail: "gateway_pay" | "crypto_deposit";
+        RailNetwork: {
+            /** @description The network, such as `base`. */
+            network: string;
+            /** @description The chain of the network (CAIP-2). */
+            chain_id: string;
+            /** @description The token or coin that is paid with (CAIP-19). */
+            asset: string;
+            /** @description The name that wallets show for it, if it is not the currency. */
+            asset_label?: string | undefined;
+            /** @description The smallest total that can be paid on this network. */
+            minimum_amount: string;
+            /** @description Whether new orders are offered this network now. */
+            is_available: boolean;
+        };
         Rate: {
             /** @description How many units of the payment currency one unit of the item currency is worth. */
             rate: string;
@@ -3950,6 +3992,11 @@ export interface components {
             event_type: components["schemas"]["WebhookEventType"];
         };
         /**
+         * @description Why new orders cannot use a currency or a rail now. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        UnavailableReason: "rate_unavailable" | "network_unavailable";
+        /**
          * @example {
          *       "metadata": {
          *         "table": "B7"
@@ -4142,7 +4189,7 @@ export interface components {
     };
     pathItems: never;
 }
-export type AcceptOrder = components['schemas']['AcceptOrder'];
+export type AcceptedCurrency = components['schemas']['AcceptedCurrency'];
 export type Address = components['schemas']['Address'];
 export type AdvanceTime = components['schemas']['AdvanceTime'];
 export type ApiError = components['schemas']['ApiError'];
@@ -4154,6 +4201,8 @@ export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
+export type Currencies = components['schemas']['Currencies'];
+export type CurrencyRail = components['schemas']['CurrencyRail'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
@@ -4180,8 +4229,6 @@ export type MetadataDto = components['schemas']['MetadataDto'];
 export type Modifier = components['schemas']['Modifier'];
 export type ModifierDto = components['schemas']['ModifierDto'];
 export type Order = components['schemas']['Order'];
-export type OrderAcceptedData = components['schemas']['OrderAcceptedData'];
-export type OrderAcceptedEntry = components['schemas']['OrderAcceptedEntry'];
 export type OrderCanceledData = components['schemas']['OrderCanceledData'];
 export type OrderCanceledEntry = components['schemas']['OrderCanceledEntry'];
 export type OrderCreatedData = components['schemas']['OrderCreatedData'];
@@ -4260,8 +4307,11 @@ export type PaymentReinstatedData = components['schemas']['PaymentReinstatedData
 export type PaymentReinstatedEntry = components['schemas']['PaymentReinstatedEntry'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
 export type PaymentWebhookPayload = components['schemas']['PaymentWebhookPayload'];
+export type PriceCurrency = components['schemas']['PriceCurrency'];
+export type PriceLimit = components['schemas']['PriceLimit'];
 export type ProviderPayment = components['schemas']['ProviderPayment'];
 export type Rail = components['schemas']['Rail'];
+export type RailNetwork = components['schemas']['RailNetwork'];
 export type Rate = components['schemas']['Rate'];
 export type Rates = components['schemas']['Rates'];
 export type RecordedProviderPayment = components['schemas']['RecordedProviderPayment'];
@@ -4282,6 +4332,7 @@ export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type TestWebhook = components['schemas']['TestWebhook'];
+export type UnavailableReason = components['schemas']['UnavailableReason'];
 export type UpdateOrderDto = components['schemas']['UpdateOrderDto'];
 export type UpdateWebhookDto = components['schemas']['UpdateWebhookDto'];
 export type Webhook = components['schemas']['Webhook'];
@@ -4438,6 +4489,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaymentPageSettings"];
+                };
+            };
+        };
+    };
+    getCurrencies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Currencies"];
                 };
             };
         };
@@ -4660,36 +4731,6 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
-            /** @description Success. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-        };
-    };
-    acceptOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
-            } | undefined;
-            path: {
-                /** @description The order id: `ord_` and a ULID. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AcceptOrder"];
-            };
-        };
         responses: {
             /** @description Success. */
             201: {

@@ -56,6 +56,15 @@ export interface Methods {
   replacePaymentPageSettings(body: Schemas['PaymentPageSettingsDto'], options?: RequestOptions): Promise<Schemas['PaymentPageSettings']>;
 
   /**
+   * Retrieve the currencies of prices and payments.
+   *
+   * Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that a create would get. You may keep the answer for 60 seconds.
+   *
+   * Needs the scope `merchant:self:read`.
+   */
+  getCurrencies(options?: RequestOptions): Promise<Schemas['Currencies']>;
+
+  /**
    * Create an order.
    *
    * Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.
@@ -369,6 +378,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   getMerchant: { method: 'GET', path: '/v1/merchants/me', takes: [] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },
+  getCurrencies: { method: 'GET', path: '/v1/currencies', takes: [] },
   createOrder: { method: 'POST', path: '/v1/orders', takes: ['body'], keyed: true },
   listOrders: { method: 'GET', path: '/v1/orders', takes: ['query'], list: true },
   getOrder: { method: 'GET', path: '/v1/orders/{id}', takes: ['query'] },

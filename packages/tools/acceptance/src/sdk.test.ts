@@ -46,6 +46,9 @@ test('reads the merchant and the health of the gateway', async () => {
     ...settings,
     display_name: 'Café Colibrí',
   });
+  const { price_currencies, payment_currencies } = await client.getCurrencies();
+  expect(price_currencies).toContainEqual({ currency: 'JPY', decimals: 0, is_available: true });
+  expect(payment_currencies.map(({ currency }) => currency)).toContain('USDC');
   expect(await client.health()).toEqual({ status: 'ok' });
   await client.ready();
 });

@@ -71,6 +71,7 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     { ...RESPONSE, query: { at: 'an instant' } },
   ],
   'orders.summary': [({ orders }) => orders.summary('ord_1', context), 'GET /orders/ord_1/summary', RESPONSE],
+  'orders.currencies': [({ orders }) => orders.currencies(context), 'GET /currencies', RESPONSE],
   'payments.register': [
     ({ payments }) => payments.register(REPORT, context),
     'POST /payments',

@@ -47,6 +47,7 @@ test('the document contains every endpoint', () => {
     'DELETE /v1/webhooks/{id}',
     'GET /health',
     'GET /health/ready',
+    'GET /v1/currencies',
     'GET /v1/deliveries',
     'GET /v1/merchants/me',
     'GET /v1/merchants/me/payment-page',

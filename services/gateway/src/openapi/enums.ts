@@ -15,6 +15,7 @@ import {
   RefundSettlement,
   RefundStatus,
   ReplayStatus,
+  UnavailableReason,
   WebhookEventType,
 } from '@cpg/contracts';
 import type { z } from 'zod';
@@ -45,6 +46,7 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   ItemCurrency: open(ItemCurrency, 'A currency of prices.'),
   ItemKind: open(ItemKind, 'What an item stands for. A discount lowers the total.'),
   Rail: open(PaymentRail, 'A way to pay: through a provider (`gateway_pay`), or to an address (`crypto_deposit`).'),
+  UnavailableReason: open(UnavailableReason, 'Why new orders cannot use a currency or a rail now.'),
   MerchantType: open(MerchantType, 'Whether a merchant is a person or a business.'),
   WebhookEventType: open(WebhookEventType, 'The type of an event.'),
   OrderEventType: open(OrderEventType, 'The type of an event about an order.'),

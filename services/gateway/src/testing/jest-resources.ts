@@ -1,4 +1,6 @@
 import {
+  type Availability,
+  Currencies,
   exampleOf,
   MerchantCreateOrderDto,
   metadataHashes,
@@ -41,6 +43,10 @@ export const refundOf = (id: string, merchantId: string, more: Partial<Refund> =
 /** The response of orders to a successful command. It knows no order outside the read model. */
 export const ordersResponse = ({ method, path, body }: StubCall) => {
   if (path.endsWith('/summary')) return errorResponse(404, 'not_found');
+  if (path === '/currencies') {
+    const { payment_currencies } = exampleOf(Currencies)!;
+    return { status: 200, body: { payment_currencies } };
+  }
   const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };
   const id = order_id ?? path.split('/')[2] ?? '';
   if (method === 'DELETE') return { status: 200, body: { id, deleted: true } };
@@ -50,9 +56,27 @@ export const ordersResponse = ({ method, path, body }: StubCall) => {
 /** The response of payments to a gateway whose merchants have no payments. Every currency can be paid with. */
 export const paymentsResponse = ({ path }: StubCall) => {
   if (path !== '/availability') return errorResponse(404, 'not_found');
-  const currencies = Object.fromEntries(PaymentRail.options.map((rail) => [rail, PaymentCurrency.options]));
-  return { status: 200, body: { networks: {}, currencies } };
+  const all = Object.fromEntries(PaymentRail.options.map((rail) => [rail, PaymentCurrency.options]));
+  return { status: 200, body: availabilityOf(all as Record<PaymentRail, PaymentCurrency[]>) };
 };
+
+/** The availability in which these currencies can be paid with, and no other. */
+export const availabilityOf = (
+  currencies: Readonly<Record<PaymentRail, readonly PaymentCurrency[]>>,
+): Availability => ({
+  networks: {},
+  offers: Object.fromEntries(
+    Object.entries(currencies).map(([rail, available]) => [
+      rail,
+      PaymentCurrency.options.map((currency) => ({
+        currency,
+        is_available: available.includes(currency),
+        minimum_amount: '0',
+        networks: [],
+      })),
+    ]),
+  ) as unknown as Availability['offers'],
+});
 
 /** The response of the payments service to a refund. */
 export const refundResponse = ({ path, body }: StubCall) => {

@@ -29,7 +29,18 @@ export const quoteItems = async (
   return { rates, pricedMinor: price(sums, rates, decimals, stepMinor) };
 };
 
-/** The rates of an order, locked until `expiresAt`. A currency equal to the payment currency has rate "1". */
+/** The rate of a price currency in a payment currency: "1" in itself. Throws `rate_unavailable`. */
+export const quoteOf = async (
+  provider: RateProvider,
+  base: ItemCurrency,
+  currency: PaymentCurrency,
+  now: Date,
+): Promise<Quote> =>
+  base === (currency as string)
+    ? { rate: '1', source: 'identity', quotedAt: now }
+    : provider.quote(base, currency, now);
+
+/** The rates of an order, locked until `expiresAt`. */
 const lockRates = async (
   provider: RateProvider,
   bases: readonly ItemCurrency[],
@@ -38,10 +49,7 @@ const lockRates = async (
 ): Promise<Rates> => {
   const entries = await Promise.all(
     bases.map(async (base) => {
-      const isSame = base === (currency as string);
-      const { rate, source, quotedAt } = isSame
-        ? { rate: '1', source: 'identity', quotedAt: now }
-        : await provider.quote(base, currency, now);
+      const { rate, source, quotedAt } = await quoteOf(provider, base, currency, now);
       return [base, { rate, source, quoted_at: quotedAt.toISOString(), expires_at: expiresAt }] as const;
     }),
   );

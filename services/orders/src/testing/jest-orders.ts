@@ -237,6 +237,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     gate: { waitUntilOpen: async () => {} },
     tokens: TOKENS,
     create,
+    currencies: async () => ({ payment_currencies: [] }),
     commands,
     handler,
     deletion,

@@ -6,7 +6,7 @@ import type { LeaseOfAccount } from '../addresses/deposit-accounts.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
 import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
 import { receivingPath } from '../payables/payable.ts';
-import type { PayableAmount, Rail, StockSources } from './rail.ts';
+import type { OrderToPay, Rail, StockSources } from './rail.ts';
 
 export interface CryptoDepositOptions {
   readonly networks: readonly DepositNetwork[];
@@ -38,9 +38,9 @@ export const cryptoDeposit = ({
     return addresses;
   };
 
-  const find = async (order: PayableAmount) => {
+  const find = async (order: PayableOrder) => {
     const states = await readNetworks();
-    const payable = payableIn(assets, order);
+    const payable = payableAssets({ assets }, order.currency, order.amountMinor);
     const available = payable.filter(({ network }) => states.get(network.name)?.isAvailable);
     return { payable, available, states };
   };
@@ -49,9 +49,24 @@ export const cryptoDeposit = ({
     supports: (currency) => assetsOf({ assets }, currency).length > 0,
     requirePayable: async (order) => {
       const { currency, amountMinor } = order;
-      if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor, rail);
+      requirePayable({ assets }, currency, amountMinor, rail);
       const { payable, available, states } = await find(order);
       if (available.length === 0) throw networkUnavailable(rail, order, payable, states);
+    },
+    offerOf: async (currency) => {
+      const states = await readNetworks();
+      const offered = assetsOf({ assets }, currency).map((asset) => ({
+        asset,
+        isAvailable: states.get(asset.network.name)?.isAvailable ?? false,
+      }));
+      const available = offered.filter(({ isAvailable }) => isAvailable);
+      return {
+        isAvailable: available.length > 0,
+        smallestMinor: (available.length > 0 ? available : offered)
+          .map(({ asset }) => asset.smallestPayableMinor)
+          .reduce((a, b) => (a < b ? a : b)),
+        assets: offered,
+      };
     },
     assignInstructions: async (order) => {
       const { merchantId, amountMinor } = order;
@@ -75,12 +90,11 @@ export const cryptoDeposit = ({
   };
 };
 
-const payableIn = (assets: readonly Asset[], { currency, amountMinor }: PayableAmount): Asset[] =>
-  amountMinor === undefined ? assetsOf({ assets }, currency) : payableAssets({ assets }, currency, amountMinor);
+type PayableOrder = Pick<OrderToPay, 'currency' | 'amountMinor'>;
 
 const networkUnavailable = (
   rail: PaymentRail,
-  { currency }: PayableAmount,
+  { currency }: PayableOrder,
   payable: readonly Asset[],
   states: NetworkStates,
 ): AppError => {

@@ -1,3 +1,4 @@
+import { PaymentCurrency, type RailOffer } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { instructionsOf, type RailsDatabase, SANDBOX, SCALES, startRailsDatabase } from '../testing/jest-rails.ts';
 import { networkAvailability } from '../chains/network-availability.ts';
@@ -54,6 +55,12 @@ test('production without nodes has no pages, because nobody would see what arriv
   expect((await stockOf(production)).references).toBeNull();
 });
 
+const payable = (offers: readonly RailOffer[]) =>
+  offers
+    .filter(({ is_available }) => is_available)
+    .map(({ currency }) => currency)
+    .toSorted();
+
 const depositsOf = async ({ instructions }: Rails, currency: 'ETH' | 'BTC') =>
   instructionsOf(instructions, newId('order'), currency);
 
@@ -70,10 +77,10 @@ test('production offers deposits on the networks that have nodes alone, and says
       },
     ],
   });
-  const { networks, currencies } = await production.availability();
+  const { networks, offers } = await production.availability();
   expect(Object.keys(networks)).toEqual(['ethereum-sepolia']);
-  expect(currencies.crypto_deposit.toSorted()).toEqual(['CAZ', 'ETH', 'USDC', 'USDG', 'USDT']);
-  expect(currencies.gateway_pay).toEqual(currencies.crypto_deposit);
+  expect(payable(offers.crypto_deposit)).toEqual(['CAZ', 'ETH', 'USDC', 'USDG', 'USDT']);
+  expect(payable(offers.gateway_pay)).toEqual(payable(offers.crypto_deposit));
 });
 
 test.each([
@@ -87,10 +94,10 @@ test.each([
       code: 'network_unavailable',
       message: expect.stringMatching(reason),
     });
-    const { networks, currencies } = await service.availability();
+    const { networks, offers } = await service.availability();
     expect(Object.keys(networks)).toEqual(environment === 'sandbox' ? ['bitcoin-testnet'] : []);
-    expect(currencies.crypto_deposit).toEqual(environment === 'sandbox' ? ['BTC'] : []);
-    expect(currencies.gateway_pay.length).toBe(environment === 'sandbox' ? 6 : 0);
+    expect(payable(offers.crypto_deposit)).toEqual(environment === 'sandbox' ? ['BTC'] : []);
+    expect(payable(offers.gateway_pay).length).toBe(environment === 'sandbox' ? 6 : 0);
   }
   await expect(pageOf(rails('production', WATCHED), 'ETH')).rejects.toMatchObject({ code: 'network_unavailable' });
   expect(await pageOf(rails('sandbox', WATCHED), 'ETH')).toMatchObject({ provider: 'sandbox', deposits: [] });
@@ -111,4 +118,33 @@ test('a sandbox has pages for every currency, with addresses where a network has
   });
   expect(await pageOf(sandbox, 'BTC')).toMatchObject({ provider: 'sandbox', deposits: [] });
   expect(await pageOf(rails('sandbox', {}), 'ETH')).not.toHaveProperty('deposits');
+});
+
+test('an offer has the smallest total of each network, and of the rail the smallest that can be paid now', async () => {
+  const offerOf = async (service: Rails, rail: 'crypto_deposit' | 'gateway_pay', currency: PaymentCurrency) =>
+    (await service.availability()).offers[rail].find((each) => each.currency === currency);
+  const sandbox = rails('sandbox', WATCHED);
+  const bitcoin = {
+    network: 'bitcoin-testnet',
+    chain_id: expect.stringMatching(/^bip122:/),
+    minimum_amount: '0.00001000',
+  };
+  expect(await offerOf(sandbox, 'crypto_deposit', 'BTC')).toMatchObject({
+    is_available: true,
+    minimum_amount: '0.00001000',
+    networks: [{ ...bitcoin, is_available: true }],
+  });
+  // The pages of a sandbox are paid by /debug too, in any amount.
+  expect(await offerOf(sandbox, 'gateway_pay', 'BTC')).toMatchObject({
+    is_available: true,
+    minimum_amount: '0.00000001',
+  });
+  const production = rails('production', WATCHED);
+  expect(await offerOf(production, 'crypto_deposit', 'BTC')).toMatchObject({
+    is_available: false,
+    minimum_amount: '0.00001000',
+    networks: [{ ...bitcoin, is_available: false }],
+  });
+  expect(await offerOf(production, 'gateway_pay', 'BTC')).toBeUndefined();
+  expect(await offerOf(production, 'gateway_pay', 'ETH')).toEqual(await offerOf(production, 'crypto_deposit', 'ETH'));
 });

@@ -2,12 +2,13 @@ import type { AssetTable } from '@cpg/assets';
 import {
   AppError,
   type Availability,
+  fromMinor,
   type Instructions,
   type InstructionsCall,
   invalidRequest,
-  isAppError,
   PaymentCurrency,
   type PaymentRail,
+  type RailOffer,
   type Scales,
   type Stock,
   type StockCall,
@@ -53,38 +54,45 @@ export const openRails = ({ config, client, readModel, readNetworks, now }: Rail
     accounts,
     providers,
     instructions: instructionsFrom(rails, config.scales),
-    availability: availabilityOf(rails, readNetworks),
+    availability: availabilityOf(rails, config.scales, readNetworks),
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
   };
 };
 
-/** The currencies and networks that new orders can be paid with now. */
-const availabilityOf = (rails: Rails, readNetworks: NetworkAvailability['read']) => async (): Promise<Availability> => {
-  const networks = [...(await readNetworks())].flatMap(([name, state]) =>
-    state.isAvailable ? [[name, Math.ceil(state.forMs)] as const] : [],
-  );
-  const currencies = Object.entries(rails).map(async ([name, rail]) => [name, await currenciesOf(rail)] as const);
-  return {
-    networks: Object.fromEntries(networks),
-    currencies: Object.fromEntries(await Promise.all(currencies)) as Record<PaymentRail, PaymentCurrency[]>,
+/** The currencies and networks that new orders can be paid with. */
+const availabilityOf =
+  (rails: Rails, scales: Scales, readNetworks: NetworkAvailability['read']) => async (): Promise<Availability> => {
+    const networks = [...(await readNetworks())].flatMap(([name, state]) =>
+      state.isAvailable ? [[name, Math.ceil(state.forMs)] as const] : [],
+    );
+    const offers = Object.entries(rails).map(async ([name, rail]) => [name, await offersOf(rail, scales)] as const);
+    return {
+      networks: Object.fromEntries(networks),
+      offers: Object.fromEntries(await Promise.all(offers)) as Record<PaymentRail, RailOffer[]>,
+    };
   };
-};
 
-const currenciesOf = async (rail: Rail): Promise<PaymentCurrency[]> => {
-  const areAvailable = await Promise.all(PaymentCurrency.options.map((currency) => isAvailable(rail, currency)));
-  return PaymentCurrency.options.filter((_, n) => areAvailable[n]);
-};
-
-const isAvailable = async (rail: Rail, currency: PaymentCurrency): Promise<boolean> => {
-  if (!rail.supports(currency)) return false;
-  try {
-    await rail.requirePayable({ currency });
-    return true;
-  } catch (error) {
-    if (isAppError(error, 'network_unavailable')) return false;
-    throw error;
-  }
-};
+const offersOf = (rail: Rail, scales: Scales): Promise<RailOffer[]> =>
+  Promise.all(
+    PaymentCurrency.options
+      .filter((currency) => rail.supports(currency))
+      .map(async (currency) => {
+        const { isAvailable, smallestMinor, assets } = await rail.offerOf(currency);
+        return {
+          currency,
+          is_available: isAvailable,
+          minimum_amount: fromMinor(smallestMinor, scales[currency]),
+          networks: assets.map((each) => ({
+            network: each.asset.network.name,
+            chain_id: each.asset.network.chainId,
+            asset: each.asset.id,
+            ...(each.asset.label && { asset_label: each.asset.label }),
+            minimum_amount: fromMinor(each.asset.smallestPayableMinor, scales[currency]),
+            is_available: each.isAvailable,
+          })),
+        };
+      }),
+  );
 
 type Rails = Readonly<Record<PaymentRail, Rail>>;
 

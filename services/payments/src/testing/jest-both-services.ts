@@ -194,6 +194,7 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
   const app = buildOrders({
     tokens: TOKENS,
     gate: { waitUntilOpen: async () => {} },
+    currencies: async () => ({ payment_currencies: [] }),
     create: orderCreation({
       ...shared,
       handler,

@@ -179,7 +179,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     gate: { waitUntilOpen: async () => {} },
     tokens: TOKENS,
     sandbox: true,
-    availability: async () => ({ networks: {}, currencies: { crypto_deposit: [], gateway_pay: [] } }),
+    availability: async () => ({ networks: {}, offers: { crypto_deposit: [], gateway_pay: [] } }),
     instructions: async () => ({ instructions: [] }),
     stock: async () => ({ addresses: {}, references: null }),
     register: registerPayment,

@@ -44,10 +44,12 @@ const unknownIfUnavailable = (error: unknown): null => {
   throw error;
 };
 
-const availableMethods = (methods: readonly PaymentMethod[], { currencies }: Availability): PaymentMethod[] =>
+const availableMethods = (methods: readonly PaymentMethod[], { offers }: Availability): PaymentMethod[] =>
   methods
     .map((method) => ({
       ...method,
-      supported_currencies: method.supported_currencies.filter((each) => currencies[method.type].includes(each)),
+      supported_currencies: method.supported_currencies.filter((each) =>
+        offers[method.type].some(({ currency, is_available }) => currency === each && is_available),
+      ),
     }))
     .filter(({ supported_currencies }) => supported_currencies.length > 0);

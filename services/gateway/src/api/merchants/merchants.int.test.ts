@@ -1,7 +1,8 @@
-import { AppError, type Availability, PaymentCurrency } from '@cpg/contracts';
+import { AppError, PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { errorBody } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import type { TestMerchant } from '../../testing/jest-merchant.ts';
+import { availabilityOf } from '../../testing/jest-resources.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
@@ -18,9 +19,9 @@ const methods = async () => {
     ({ type, supported_currencies }) => [type, supported_currencies],
   );
 };
-const answerWith = (currencies: Availability['currencies']) => {
+const answerWith = (currencies: Record<PaymentRail, PaymentCurrency[]>) => {
   gateway.payments.respond = ({ path }) =>
-    path === '/availability' ? { status: 200, body: { networks: {}, currencies } } : { status: 404 };
+    path === '/availability' ? { status: 200, body: availabilityOf(currencies) } : { status: 404 };
 };
 
 test('the payment methods leave out what no read network can take', async () => {

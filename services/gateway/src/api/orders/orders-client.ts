@@ -8,6 +8,7 @@ import {
   Order,
   OrderDeletion,
   OrderSummary,
+  PayableCurrencies,
   RecordedHistory,
   type UpdateOrderDto,
 } from '@cpg/contracts';
@@ -82,6 +83,9 @@ export const ordersClient = (client: InternalClient) => {
       nullIfNotFound(
         client.call('GET', `/orders/${orderId}/state`, { context, query: { at: instant }, response: Order }),
       ),
+    /** What new orders can be priced and paid in now. */
+    currencies: (context: CallContext): Promise<PayableCurrencies> =>
+      client.call('GET', '/currencies', { context, response: PayableCurrencies }),
     /** Null if the order does not exist or is deleted. */
     summary: (orderId: string, context: CallContext): Promise<OrderSummary | null> =>
       nullIfNotFound(client.call('GET', `/orders/${orderId}/summary`, { context, response: OrderSummary })),

@@ -9,6 +9,7 @@ const webhook = `whk_${newUlid()}`;
 const delivery = `dlv_${newUlid()}`;
 
 const ENDPOINTS = [
+  ['GET', '/v1/currencies', 'merchant:self:read'],
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
   ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
   ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],

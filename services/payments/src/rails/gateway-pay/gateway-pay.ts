@@ -1,5 +1,5 @@
 import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
-import type { Rail } from '../rail.ts';
+import { ANY_AMOUNT, type Rail } from '../rail.ts';
 import { type HostedOptions, hostedProvider, sandboxProvider } from './hosted.ts';
 import { httpProvider, type ProviderSettings } from './http-provider.ts';
 import type { OutsideProvider, ProviderAdapter } from './provider.ts';
@@ -14,6 +14,17 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
     supports: (currency) => supporting(currency).length > 0,
     requirePayable: async (order) => {
       for (const provider of supporting(order.currency)) await provider.requirePayable?.(order);
+    },
+    offerOf: async (currency) => {
+      const offers = await Promise.all(
+        supporting(currency).map((provider) => provider.offerOf?.(currency) ?? ANY_AMOUNT),
+      );
+      // An order has a page of each provider, so all of them have to take it.
+      return {
+        isAvailable: offers.every(({ isAvailable }) => isAvailable),
+        smallestMinor: offers.map(({ smallestMinor }) => smallestMinor).reduce((a, b) => (a > b ? a : b)),
+        assets: offers.flatMap(({ assets }) => assets),
+      };
     },
     assignInstructions: (order) =>
       Promise.all(

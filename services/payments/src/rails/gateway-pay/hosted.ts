@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '@cpg/contracts';
 import { base32nopad } from '@scure/base';
 import type { DepositNetwork } from '../../addresses/deposit-network.ts';
-import type { Rail } from '../rail.ts';
+import { ANY_AMOUNT, type Rail } from '../rail.ts';
 import type { ProviderAdapter } from './provider.ts';
 
 export interface HostedOptions {
@@ -25,6 +25,7 @@ export const hostedProvider = (options: HostedOptions): ProviderAdapter => {
     name: 'hosted',
     supports: options.deposits.supports,
     requirePayable: options.deposits.requirePayable,
+    offerOf: options.deposits.offerOf,
     registerOrder: async (order) => {
       const page = await pages.registerOrder(order);
       // Its network became unavailable meanwhile.
@@ -41,6 +42,10 @@ export const sandboxProvider = (options: HostedOptions): ProviderAdapter => ({
   ...paymentPages(options),
   name: 'sandbox',
   supports: () => true,
+  offerOf: async (currency) => ({
+    ...ANY_AMOUNT,
+    assets: options.deposits.supports(currency) ? (await options.deposits.offerOf(currency)).assets : [],
+  }),
 });
 
 const paymentPages = ({

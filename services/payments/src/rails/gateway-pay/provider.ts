@@ -1,5 +1,5 @@
 import type { AssignedDeposit, LeasedReference, PaymentCurrency, ProviderPayment } from '@cpg/contracts';
-import type { OrderToPay, PayableAmount } from '../rail.ts';
+import type { Offer, OrderToPay } from '../rail.ts';
 import type { SignatureHeaders } from './signature.ts';
 
 /** A payment page and the reference that names it. */
@@ -18,7 +18,9 @@ export interface ProviderAdapter {
   readonly supports: (currency: PaymentCurrency) => boolean;
   /** Throws `amount_too_small` for an order that the provider cannot take, and `network_unavailable` for one that it
    *  cannot take now. */
-  readonly requirePayable?: (order: PayableAmount) => Promise<void>;
+  readonly requirePayable?: (order: OrderToPay) => Promise<void>;
+  /** Absent if it takes every amount at any time. */
+  readonly offerOf?: (currency: PaymentCurrency) => Promise<Offer>;
   /** A payment page for the order. Idempotent by order id, unless nobody else ever gets what it returns. */
   readonly registerOrder: (order: OrderToPay) => Promise<PaymentPage>;
   /** A new reference for an order that the provider need not know. Absent if it has to register each order. */
