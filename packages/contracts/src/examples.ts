@@ -36,6 +36,14 @@ export const samplePayloadOf = (event: WebhookEventType): WebhookPayload => {
   const { type, time, data } = sampleMessageOf(event);
   const object_type = event.split(':')[0];
   const refund = refundIn({ type, data });
+  const order = 'order' in data ? data.order : undefined;
   const timestamp = Date.parse(time);
-  return WebhookPayload.parse({ event, data: data.resource, object_type, ...(refund && { refund }), timestamp });
+  return WebhookPayload.parse({
+    event,
+    data: data.resource,
+    object_type,
+    ...(order !== undefined && { order }),
+    ...(refund && { refund }),
+    timestamp,
+  });
 };

@@ -16,6 +16,7 @@ export * from './internal/index.ts';
 export * from './money.ts';
 export * from './order-deletion.ts';
 export * from './order-events.ts';
+export * from './order-reference.ts';
 export * from './payment-events.ts';
 export * from './payment-offer.ts';
 export * from './payment-fold.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
+import { NewOrderReference, RecordedOrderReference } from './order-reference.ts';
 import { RecordedBlock, RecordedMetadata, RecordedMoney } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
@@ -16,19 +17,23 @@ const At = { at: Timestamp };
  *  how often its block changed. */
 const Seen = { sighting: z.int().optional(), seenAt: Timestamp, blockChanges: z.int().optional() };
 
+/** How the merchant knows the order of the payment, at this event. Absent if the payment belongs to no order. */
+const KnownOrder = { order: RecordedOrderReference.optional() };
+
 /** The statement of an operator about a decision. */
 const Statement = z.string().min(1).max(500);
 
 export const PaymentReceived = defineEvent({
   type: 'PaymentReceived',
   message: 'payment.received',
-  webhooks: [],
+  webhooks: ['payment:received'],
   summary: 'A rail saw a payment.',
   data: {
     paymentId: PaymentId,
     merchantId: MerchantId,
     /** The order that the payment names, or the deposit address if that address belongs to no order. */
     orderId: z.string(),
+    ...KnownOrder,
     /** The deposit address, when the rail knows the address and not the order. */
     address: z.string().optional(),
     ...RecordedMoney,
@@ -42,7 +47,7 @@ export const PaymentReceived = defineEvent({
     seenAt: Timestamp,
     ...At,
   },
-  limits: { metadata: MetadataDto.optional() },
+  limits: { order: NewOrderReference.optional(), metadata: MetadataDto.optional() },
 });
 
 export const PaymentConfirmed = defineEvent({
@@ -89,7 +94,7 @@ export const PaymentApplied = defineEvent({
 export const PaymentOrphaned = defineEvent({
   type: 'PaymentOrphaned',
   message: 'payment.orphaned',
-  webhooks: [],
+  webhooks: ['payment:orphaned'],
   summary: 'A payment could not be applied and is due for refund.',
   data: { orphanReason: OrphanReason, ...At },
 });
@@ -106,7 +111,7 @@ export const PaymentFailed = defineEvent({
 export const PaymentReinstated = defineEvent({
   type: 'PaymentReinstated',
   message: 'payment.reinstated',
-  webhooks: [],
+  webhooks: ['payment:received'],
   summary: 'The rail of a failed payment saw its money again. The payment is received once more.',
   data: {
     /** How often the rail has seen the money by now: 2 after the first failure. */
@@ -217,13 +222,14 @@ export const PaymentRefundCanceled = defineEvent({
 export const PaymentAssigned = defineEvent({
   type: 'PaymentAssigned',
   message: 'payment.assigned',
-  webhooks: [],
+  webhooks: ['payment:received'],
   summary:
     'An operator assigned money that came for no known order to an order, or to a merchant. It is received once more.',
   data: {
     merchantId: MerchantId,
     /** Absent if it was assigned to the merchant alone. */
     orderId: OrderId.optional(),
+    ...KnownOrder,
     reason: z.string(),
     /** The person who decided. */
     by: z.string(),
@@ -234,7 +240,7 @@ export const PaymentAssigned = defineEvent({
     blockChanges: z.int().optional(),
     ...At,
   },
-  limits: { reason: Statement, by: Statement },
+  limits: { order: NewOrderReference.optional(), reason: Statement, by: Statement },
 });
 
 /** Every event of a payment's stream. A new event is added here; the compiler names the other places. */

@@ -3,29 +3,35 @@ import { ENVELOPE, type Envelope } from './envelope.ts';
 import { type EventDefinition, openObject, withUnknownTypes } from './event-definition.ts';
 import { OrderDeletionRecorded } from './order-deletion.ts';
 import { ORDER_EVENTS } from './order-events.ts';
+import type { OrderReference } from './order-reference.ts';
 import { PAYMENT_EVENTS } from './payment-events.ts';
 import type { Order } from './resources/order.ts';
 import type { Payment } from './resources/payment.ts';
 import type { WebhookEventType } from './resources/webhook.ts';
 
 /** The Kafka message of an event. `change` is the event's data; `resource` is the order or payment right after it. */
-type MessageOf<D, R> =
+type MessageOf<D, R, More = unknown> =
   D extends EventDefinition<string, infer M extends string, infer S>
-    ? Envelope & { type: M; data: { change: z.output<z.ZodObject<S>>; resource: R } }
+    ? Envelope & { type: M; data: { change: z.output<z.ZodObject<S>>; resource: R } & More }
     : never;
+
+/** How the merchant knows the order of a payment, as webhooks show it. Absent if the payment belongs to no order. */
+interface KnownOrder {
+  order?: OrderReference | undefined;
+}
 
 /** A message on topic `orders.v1`. `order.deleted` has no resource. */
 export type OrderMessage =
   MessageOf<(typeof ORDER_EVENTS)[number], Order> | MessageOf<typeof OrderDeletionRecorded, null>;
 
 /** A message on topic `payments.v1`. */
-export type PaymentMessage = MessageOf<(typeof PAYMENT_EVENTS)[number], Payment>;
+export type PaymentMessage = MessageOf<(typeof PAYMENT_EVENTS)[number], Payment, KnownOrder>;
 
 export type DomainMessage = OrderMessage | PaymentMessage;
 
-/** A message for a consumer that reads no change but that of a refund. */
+/** A message for a consumer that reads no change but that of a refund. `order` is in messages about payments. */
 export type ResourceMessage = Pick<DomainMessage, keyof Envelope | 'type'> & {
-  data: Pick<DomainMessage['data'], 'resource'> & { change?: unknown };
+  data: Pick<DomainMessage['data'], 'resource'> & { change?: unknown } & KnownOrder;
 };
 
 type PublishedEvent = EventDefinition<string, DomainMessage['type']>;
@@ -122,6 +128,7 @@ export const messageFor = (
   { id, event, metadata, revision }: EventToPublish,
   { source, subject, orderId, merchantId }: MessageSubject,
   resource: unknown,
+  more: KnownOrder = {},
 ): (Envelope & { readonly type: DomainMessage['type']; readonly data: unknown }) | null => {
   const type = messageTypeOf(event.type);
   if (type === null) return null;
@@ -139,6 +146,6 @@ export const messageFor = (
     causationid: metadata.$causationId,
     merchantid: merchantId,
     orderid: orderId,
-    data: { change: event.data, resource },
+    data: { change: event.data, resource, ...more },
   };
 };

@@ -22,7 +22,7 @@ import { MIGRATIONS } from './migrations.ts';
 import { requireAssetsInUse } from './payables/assets-in-use.ts';
 import { type FindPayable, findPayable } from './payables/find-payable.ts';
 import { payableProjection } from './payables/payable-projection.ts';
-import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from './payables/payable.ts';
+import { findOrder, hadFailedAtDeletion, isOrderRecorded } from './payables/payable.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import type { Payment } from './payment/state.ts';
@@ -150,7 +150,7 @@ function openMatching(
     fees,
     scales,
     now,
-    merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
+    findOrder: (orderId) => findOrder(client, orderId),
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
   });
   return { register, changes: paymentChanges({ commands, notifyOrder, table, now, log }), notifyOrder };

@@ -1,4 +1,4 @@
-import { messageFor, PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
+import { messageFor, orderReferenceView, PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
 import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
@@ -19,7 +19,11 @@ export const paymentMessages = (client: EventStoreDBClient, recent?: RecentEvent
 
 /** The message of an event; `payment` is the state right after it. The same event always gives the same message. */
 export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null =>
-  exists(payment) ? (messageFor(recorded, subjectOf(payment), paymentView(payment)) as PaymentMessage | null) : null;
+  exists(payment)
+    ? (messageFor(recorded, subjectOf(payment), paymentView(payment), knownOrderOf(payment)) as PaymentMessage | null)
+    : null;
+
+const knownOrderOf = ({ order }: ExistingPayment) => (order ? { order: orderReferenceView(order) } : {});
 
 const subjectOf = ({ paymentId: subject, orderId, merchantId }: ExistingPayment) => ({
   source: '/payments' as const,

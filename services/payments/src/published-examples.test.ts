@@ -128,11 +128,12 @@ const assign = async () => {
   await create();
   await report({ order_id: `ord_${'0'.repeat(26)}`, confirmed: true, confirmations: 20 });
   both.stopClockAt(assigned.at);
-  const { reason, by } = assigned;
+  const { order, reason, by } = assigned;
   await both.operator(received.paymentId, {
     type: 'AssignPayment',
     merchantId,
     orderId,
+    order,
     reason,
     by,
     at: both.now(),

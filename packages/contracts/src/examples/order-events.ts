@@ -26,6 +26,7 @@ import {
   payment,
   PAYMENT,
   RATES,
+  RECORDED_REFERENCE,
   REFUND,
   RENEWED_RATES,
   RENEWED_UNTIL,
@@ -48,7 +49,7 @@ export const ORDER_EXAMPLES: Examples = {
     change: {
       orderId: ORDER,
       merchantId: MERCHANT,
-      externalReferenceId: 'invoice-2026-0131',
+      ...RECORDED_REFERENCE,
       items: [...ITEMS],
       rails: ['crypto_deposit'],
       currency: 'USDT',

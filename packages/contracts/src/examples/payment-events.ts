@@ -15,6 +15,8 @@ import {
   payment,
   PAYMENT,
   PROVIDER_ID,
+  RECORDED_REFERENCE,
+  REFERENCE,
   PAYER_ADDRESS,
   REFUND,
   REFUND_ADDRESS,
@@ -38,6 +40,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       paymentId: PAYMENT,
       merchantId: MERCHANT,
       orderId: ORDER,
+      order: RECORDED_REFERENCE,
       rail: 'crypto_deposit',
       providerId: PROVIDER_ID,
       currency: 'USDT',
@@ -54,31 +57,37 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: SEEN,
     },
     resource: payment(),
+    order: REFERENCE,
   },
   'payment.confirmed': {
     sequence: '1',
     change: { confirmations: 20, seenAt: SEEN, at: PAID },
     resource: confirmedPayment(),
+    order: REFERENCE,
   },
   'payment.block_changed': {
     sequence: '1',
     change: { block: LATER_BLOCK, confirmations: 1, seenAt: SEEN, blockChanges: 1, at: MINED_AGAIN },
     resource: payment({ block: LATER_BLOCK, updated_at: MINED_AGAIN }),
+    order: REFERENCE,
   },
   'payment.applied': {
     sequence: '2',
     change: { orderId: ORDER, appliedMinor: '14030000', unappliedMinor: '0', at: PAID },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.orphaned': {
     sequence: '2',
     change: { orphanReason: 'canceled', at: LATER },
     resource: orphanedPayment(),
+    order: REFERENCE,
   },
   'payment.failed': {
     sequence: '1',
     change: { failureReason: 'dropped from the chain', seenAt: SEEN, at: PAID },
     resource: failedPayment(),
+    order: REFERENCE,
   },
   'payment.reinstated': {
     sequence: '2',
@@ -92,6 +101,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: LATER,
     },
     resource: payment({ block: LATER_BLOCK, updated_at: LATER }),
+    order: REFERENCE,
   },
   'payment.refunded': {
     sequence: '3',
@@ -104,6 +114,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: refundedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_requested': {
     sequence: '3',
@@ -116,6 +127,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_addressed': {
     sequence: '4',
@@ -127,27 +139,32 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_sent': {
     sequence: '5',
     change: { refundId: REFUND, transferId: `${REFUND_TX}:0`, txHash: REFUND_TX, at: REFUNDED },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_reopened': {
     sequence: '6',
     change: { refundId: REFUND, at: REFUNDED },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_canceled': {
     sequence: '4',
     change: { refundId: REFUND, at: REFUNDED },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.assigned': {
     sequence: '2',
     change: {
       merchantId: MERCHANT,
       orderId: ORDER,
+      order: RECORDED_REFERENCE,
       reason: 'the payer sent the transaction and the invoice',
       by: 'ana',
       sighting: 2,
@@ -156,5 +173,6 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: confirmedPayment({ updated_at: REFUNDED }),
+    order: REFERENCE,
   },
 };

@@ -1,3 +1,4 @@
+import { orderReferenceView } from '../order-reference.ts';
 import type { OfferedPayment } from '../payment-offer.ts';
 import type { AssignedInstruction, RecordedPayable } from '../recorded-values.ts';
 import type { Order, Rates } from '../resources/order.ts';
@@ -5,6 +6,9 @@ import type { Payment } from '../resources/payment.ts';
 
 // One order of 250.00 MXN, to be paid with 14.03 USDT, and its payment.
 
+/** How the merchant knows the order. */
+export const RECORDED_REFERENCE = { externalReferenceId: 'invoice-2026-0131' };
+export const REFERENCE = orderReferenceView(RECORDED_REFERENCE);
 export const MERCHANT = 'mer_01KG9ZZZ6T8V0X2Z4B6D8F0H2K';
 export const ORDER = 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D';
 export const PAYMENT = 'pay_1C3V7TYKRH1Z37560HCG4W7W80';
@@ -128,7 +132,7 @@ const openUntil = (expires_at: string): Order['deposit_instructions'] => [
 /** The order before it knows of its payment. */
 export const order = (differences: Partial<Order> = {}): Order => ({
   id: ORDER,
-  external_reference_id: 'invoice-2026-0131',
+  ...REFERENCE,
   merchant_id: MERCHANT,
   items: ITEMS,
   item_totals: { MXN: '250.00' },

@@ -32,11 +32,17 @@ const definitionOf = (type: DomainMessage['type']) =>
 
 /** The `data` of a new message, as a strict zod schema. */
 export const messageData = (type: DomainMessage['type']) =>
-  z.object({ change: definitionOf(type).written, resource: resourceOf(type) });
+  z.object({
+    change: definitionOf(type).written,
+    resource: resourceOf(type),
+    ...(!isAboutOrder(type) && { order: PaymentWebhookPayload.shape.order }),
+  });
+
+const isAboutOrder = (type: DomainMessage['type']): boolean => type.startsWith('order.');
 
 const resourceOf = (type: DomainMessage['type']): z.ZodType => {
   if (type === OrderDeletionRecorded.message) return z.null();
-  return type.startsWith('order.') ? Order : Payment;
+  return isAboutOrder(type) ? Order : Payment;
 };
 
 /** JSON Schema of a message type's `data`. The `dataschema` attribute of the message names it. */
@@ -56,6 +62,7 @@ const AnyWebhookPayload = z.object({
   event: WebhookEventType,
   data: z.union([Order, Payment]),
   object_type: z.enum(['order', 'payment']),
+  order: PaymentWebhookPayload.shape.order,
   refund: PaymentWebhookPayload.shape.refund,
   timestamp: OrderWebhookPayload.shape.timestamp,
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { CreatedAt, EXAMPLE_IDS, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
+import { OrderReference } from '../order-reference.ts';
 import { Order } from './order.ts';
 import { Payment } from './payment.ts';
 import { Refund } from './refund.ts';
@@ -17,6 +18,14 @@ export const WEBHOOK_EVENTS = {
   'order:paid': {
     when: 'An order is fully paid. It follows the `order:updated` of the same change.',
     sample: 'order.paid',
+  },
+  'payment:received': {
+    when: 'A rail saw a payment, or saw it again after it had failed; or an operator assigned money to you. The order decides on it once it is confirmed.',
+    sample: 'payment.received',
+  },
+  'payment:orphaned': {
+    when: 'A payment does not count for its order: `orphan_reason` says why. It is due for refund, unless a capture applies it.',
+    sample: 'payment.orphaned',
   },
   'payment:applied': { when: 'A payment was applied to its order.', sample: 'payment.applied' },
   'payment:failed': { when: 'The rail dropped or reversed a payment.', sample: 'payment.failed' },
@@ -107,6 +116,11 @@ export const OrderWebhookPayload = z.object({
 export const PaymentWebhookPayload = z.object({
   event: PaymentEventType.describe('What happened.'),
   data: Payment.describe('The payment right after the event.'),
+  // Each `payment:*` event has it. Whoever selects events by the metadata of their order finds it here, and in `data`
+  // of an event about an order.
+  order: OrderReference.optional().describe(
+    'How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order.',
+  ),
   object_type: z.literal('payment').describe('The type of `data`.'),
   refund: Refund.optional().describe('The refund. Present in `payment:refunded` alone.'),
   timestamp,

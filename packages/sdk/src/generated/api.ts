@@ -1117,6 +1117,9 @@ export interface components {
          *           "created_at": "2026-01-31T12:04:10.000Z",
          *           "updated_at": "2026-01-31T12:08:10.000Z"
          *         },
+         *         "order": {
+         *           "external_reference_id": "invoice-2026-0131"
+         *         },
          *         "object_type": "payment",
          *         "timestamp": 1769861290000
          *       }
@@ -2404,6 +2407,12 @@ export interface components {
             /** @description What the event changed. */
             data: components["schemas"]["OrderPaymentsOrphanedData"];
         };
+        OrderReference: {
+            /** @description Your reference of the order. */
+            external_reference_id: string;
+            /** @description The metadata of the order. Absent if it had none. */
+            metadata?: components["schemas"]["Metadata"] | undefined;
+        };
         OrderRenewedData: {
             /** @description The locked rates after the event. */
             rates: components["schemas"]["Rates"];
@@ -2961,7 +2970,7 @@ export interface components {
          * @description The type of an event about a payment. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        PaymentEventType: "payment:applied" | "payment:failed" | "payment:refunded";
+        PaymentEventType: "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded";
         PaymentFailedData: {
             /** @description The reason why the payment failed. */
             failure_reason: string;
@@ -3579,6 +3588,9 @@ export interface components {
          *         "created_at": "2026-01-31T12:04:10.000Z",
          *         "updated_at": "2026-01-31T12:08:10.000Z"
          *       },
+         *       "order": {
+         *         "external_reference_id": "invoice-2026-0131"
+         *       },
          *       "object_type": "payment",
          *       "timestamp": 1769861290000
          *     }
@@ -3588,6 +3600,8 @@ export interface components {
             event: components["schemas"]["PaymentEventType"];
             /** @description The payment right after the event. */
             data: components["schemas"]["Payment"];
+            /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+            order?: components["schemas"]["OrderReference"] | undefined;
             /**
              * @description The type of `data`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4073,7 +4087,7 @@ export interface components {
          * @description The type of an event. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        WebhookEventType: "order:created" | "order:updated" | "order:paid" | "payment:applied" | "payment:failed" | "payment:refunded";
+        WebhookEventType: "order:created" | "order:updated" | "order:paid" | "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded";
         WebhookPage: {
             /** @description The items of this page. */
             items: components["schemas"]["Webhook"][];
@@ -4116,6 +4130,9 @@ export interface components {
          *         },
          *         "created_at": "2026-01-31T12:04:10.000Z",
          *         "updated_at": "2026-01-31T12:08:10.000Z"
+         *       },
+         *       "order": {
+         *         "external_reference_id": "invoice-2026-0131"
          *       },
          *       "object_type": "payment",
          *       "timestamp": 1769861290000
@@ -4261,6 +4278,7 @@ export type OrderPaymentsAppliedData = components['schemas']['OrderPaymentsAppli
 export type OrderPaymentsAppliedEntry = components['schemas']['OrderPaymentsAppliedEntry'];
 export type OrderPaymentsOrphanedData = components['schemas']['OrderPaymentsOrphanedData'];
 export type OrderPaymentsOrphanedEntry = components['schemas']['OrderPaymentsOrphanedEntry'];
+export type OrderReference = components['schemas']['OrderReference'];
 export type OrderRenewedData = components['schemas']['OrderRenewedData'];
 export type OrderRenewedEntry = components['schemas']['OrderRenewedEntry'];
 export type OrderStatus = components['schemas']['OrderStatus'];

@@ -750,6 +750,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
@@ -760,6 +767,10 @@ export interface components {
                 change: {
                     merchantId: string;
                     orderId?: string | undefined;
+                    order?: {
+                        externalReferenceId: string;
+                        metadata?: components["schemas"]["Metadata"] | undefined;
+                    } | undefined;
                     reason: string;
                     by: string;
                     sighting: number;
@@ -769,6 +780,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A block contains a payment, another block than before, or none any more. */
@@ -789,6 +807,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description The rail of a payment confirmed it. */
@@ -804,6 +829,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A payment failed: its rail dropped it, or reversed it afterwards. */
@@ -819,6 +851,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A payment could not be applied and is due for refund. */
@@ -832,6 +871,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A rail saw a payment. */
@@ -843,6 +889,10 @@ export interface components {
                     paymentId: string;
                     merchantId: string;
                     orderId: string;
+                    order?: {
+                        externalReferenceId: string;
+                        metadata?: components["schemas"]["Metadata"] | undefined;
+                    } | undefined;
                     address?: string | undefined;
                     /** @enum {string} */
                     rail: "gateway_pay" | "crypto_deposit";
@@ -869,6 +919,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A requested refund got the address of the payer. Its chain is followed from now on. */
@@ -884,6 +941,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
@@ -896,6 +960,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description The transfer of a refund left the chain before it was final. The refund is pending again. */
@@ -908,6 +979,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
@@ -924,6 +1002,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description A block contains the transfer of a requested refund. */
@@ -938,6 +1023,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
@@ -959,6 +1051,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
         /** @description The rail of a failed payment saw its money again. The payment is received once more. */
@@ -979,6 +1078,13 @@ export interface components {
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
             };
         };
     };
@@ -1102,33 +1208,33 @@ export const OrderTimeAdvanced = typed<OrderTimeAdvanced>()(attributes.extend(z.
 /** The merchant changed the metadata or the deadline of an order. */
 export const OrderUpdated = typed<OrderUpdated>()(attributes.extend(z.object({ "type": z.literal("order.updated"), "data": z.object({ "change": z.object({ "metadata": Metadata.optional(), "expirationMinutes": z.int().optional(), "expiresAt": Timestamp.optional(), "ratesExpireAt": Timestamp.optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** A payment was applied to its order, or more of it than before. */
-export const PaymentApplied = typed<PaymentApplied>()(attributes.extend(z.object({ "type": z.literal("payment.applied"), "data": z.object({ "change": z.object({ "orderId": z.string(), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentApplied = typed<PaymentApplied>()(attributes.extend(z.object({ "type": z.literal("payment.applied"), "data": z.object({ "change": z.object({ "orderId": z.string(), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
-export const PaymentAssigned = typed<PaymentAssigned>()(attributes.extend(z.object({ "type": z.literal("payment.assigned"), "data": z.object({ "change": z.object({ "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")).optional(), "reason": z.string(), "by": z.string(), "sighting": z.int(), "seenAt": Timestamp, "confirmedAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentAssigned = typed<PaymentAssigned>()(attributes.extend(z.object({ "type": z.literal("payment.assigned"), "data": z.object({ "change": z.object({ "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")).optional(), "order": z.object({ "externalReferenceId": z.string(), "metadata": Metadata.optional() }).optional(), "reason": z.string(), "by": z.string(), "sighting": z.int(), "seenAt": Timestamp, "confirmedAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A block contains a payment, another block than before, or none any more. */
-export const PaymentBlockChanged = typed<PaymentBlockChanged>()(attributes.extend(z.object({ "type": z.literal("payment.block_changed"), "data": z.object({ "change": z.object({ "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "confirmations": z.int(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int(), "unconfirmed": z.boolean().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentBlockChanged = typed<PaymentBlockChanged>()(attributes.extend(z.object({ "type": z.literal("payment.block_changed"), "data": z.object({ "change": z.object({ "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "confirmations": z.int(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int(), "unconfirmed": z.boolean().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The rail of a payment confirmed it. */
-export const PaymentConfirmed = typed<PaymentConfirmed>()(attributes.extend(z.object({ "type": z.literal("payment.confirmed"), "data": z.object({ "change": z.object({ "confirmations": z.int().optional(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentConfirmed = typed<PaymentConfirmed>()(attributes.extend(z.object({ "type": z.literal("payment.confirmed"), "data": z.object({ "change": z.object({ "confirmations": z.int().optional(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A payment failed: its rail dropped it, or reversed it afterwards. */
-export const PaymentFailed = typed<PaymentFailed>()(attributes.extend(z.object({ "type": z.literal("payment.failed"), "data": z.object({ "change": z.object({ "failureReason": z.string(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentFailed = typed<PaymentFailed>()(attributes.extend(z.object({ "type": z.literal("payment.failed"), "data": z.object({ "change": z.object({ "failureReason": z.string(), "sighting": z.int().optional(), "seenAt": Timestamp, "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A payment could not be applied and is due for refund. */
-export const PaymentOrphaned = typed<PaymentOrphaned>()(attributes.extend(z.object({ "type": z.literal("payment.orphaned"), "data": z.object({ "change": z.object({ "orphanReason": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentOrphaned = typed<PaymentOrphaned>()(attributes.extend(z.object({ "type": z.literal("payment.orphaned"), "data": z.object({ "change": z.object({ "orphanReason": z.string(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A rail saw a payment. */
-export const PaymentReceived = typed<PaymentReceived>()(attributes.extend(z.object({ "type": z.literal("payment.received"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string(), "address": z.string().optional(), "rail": z.string(), "providerId": z.string(), "currency": z.string(), "decimals": z.int(), "asset": z.string().optional(), "assetLabel": z.string().optional(), "credited": z.boolean().optional(), "amountMinor": Minor, "feeMinor": Minor, "feeSchedule": z.string(), "confirmed": z.boolean(), "txHash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "metadata": Metadata.optional(), "seenAt": Timestamp, "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentReceived = typed<PaymentReceived>()(attributes.extend(z.object({ "type": z.literal("payment.received"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchantId": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "orderId": z.string(), "order": z.object({ "externalReferenceId": z.string(), "metadata": Metadata.optional() }).optional(), "address": z.string().optional(), "rail": z.string(), "providerId": z.string(), "currency": z.string(), "decimals": z.int(), "asset": z.string().optional(), "assetLabel": z.string().optional(), "credited": z.boolean().optional(), "amountMinor": Minor, "feeMinor": Minor, "feeSchedule": z.string(), "confirmed": z.boolean(), "txHash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "metadata": Metadata.optional(), "seenAt": Timestamp, "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A requested refund got the address of the payer. Its chain is followed from now on. */
-export const PaymentRefundAddressed = typed<PaymentRefundAddressed>()(attributes.extend(z.object({ "type": z.literal("payment.refund_addressed"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "destination": z.string(), "senders": z.array(z.string()), "afterHeight": z.int(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefundAddressed = typed<PaymentRefundAddressed>()(attributes.extend(z.object({ "type": z.literal("payment.refund_addressed"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "destination": z.string(), "senders": z.array(z.string()), "afterHeight": z.int(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
-export const PaymentRefundCanceled = typed<PaymentRefundCanceled>()(attributes.extend(z.object({ "type": z.literal("payment.refund_canceled"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefundCanceled = typed<PaymentRefundCanceled>()(attributes.extend(z.object({ "type": z.literal("payment.refund_canceled"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The transfer of a refund left the chain before it was final. The refund is pending again. */
-export const PaymentRefundReopened = typed<PaymentRefundReopened>()(attributes.extend(z.object({ "type": z.literal("payment.refund_reopened"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefundReopened = typed<PaymentRefundReopened>()(attributes.extend(z.object({ "type": z.literal("payment.refund_reopened"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
-export const PaymentRefundRequested = typed<PaymentRefundRequested>()(attributes.extend(z.object({ "type": z.literal("payment.refund_requested"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "reason": z.string().optional(), "network": z.string(), "asset": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefundRequested = typed<PaymentRefundRequested>()(attributes.extend(z.object({ "type": z.literal("payment.refund_requested"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "reason": z.string().optional(), "network": z.string(), "asset": z.string(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A block contains the transfer of a requested refund. */
-export const PaymentRefundSent = typed<PaymentRefundSent>()(attributes.extend(z.object({ "type": z.literal("payment.refund_sent"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "transferId": z.string(), "txHash": z.string(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefundSent = typed<PaymentRefundSent>()(attributes.extend(z.object({ "type": z.literal("payment.refund_sent"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "transferId": z.string(), "txHash": z.string(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
-export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "asset": z.string().optional(), "requestedAt": Timestamp.optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "asset": z.string().optional(), "requestedAt": Timestamp.optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The rail of a failed payment saw its money again. The payment is received once more. */
-export const PaymentReinstated = typed<PaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("payment.reinstated"), "data": z.object({ "change": z.object({ "sighting": z.int(), "seenAt": Timestamp, "confirmed": z.boolean(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment }) }).shape));
+export const PaymentReinstated = typed<PaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("payment.reinstated"), "data": z.object({ "change": z.object({ "sighting": z.int(), "seenAt": Timestamp, "confirmed": z.boolean(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 
 /** A message of the topic `orders.v1`. */
 export type OrderMessage = OrderAccepted | OrderCanceled | OrderCreated | OrderDeleted | OrderExpired | OrderInstructed | OrderPaid | OrderPaymentBlockChanged | OrderPaymentConfirmed | OrderPaymentFailed | OrderPaymentReceived | OrderPaymentRefunded | OrderPaymentReinstated | OrderPaymentsApplied | OrderPaymentsOrphaned | OrderRenewed | OrderTimeAdvanced | OrderUpdated;

@@ -76,6 +76,39 @@ test('money that must go back is announced', async () => {
   expect(dataOf(attempts.at(-1)!)).toEqual(shown);
 });
 
+test('money that needs a decision is announced, with how the merchant knows its order', async () => {
+  const { path, secret } = await subscribe(['payment:received', 'payment:orphaned', 'payment:applied']);
+  const create = () => shop.api.createOrder(orderBody({ external_reference_id: 'cart-7', metadata: { shop: 'b2c' } }));
+  const [paid, canceled] = [await create(), await create()];
+  await shop.api.updateOrder(canceled.id, { metadata: { step: 2 } });
+  await shop.api.cancel(canceled.id);
+
+  const { payments: first } = await pay(paid, '10');
+  const { payments: second } = await pay(paid, '3');
+  const { payments: late } = await pay(canceled, '10');
+  const payloads = (await receiver.attempts(path, 6)).map((attempt) => verifyDelivery(attempt, secret));
+  const about = (paymentId: string) =>
+    payloads.flatMap((payload) =>
+      payload.object_type === 'payment' && payload.data.id === paymentId
+        ? [[payload.event, payload.data.orphan_reason, payload.order]]
+        : [],
+    );
+  const order = { external_reference_id: 'cart-7', metadata: { shop: 'b2c' } };
+  expect(about(first[0]!.id)).toEqual([
+    ['payment:received', undefined, order],
+    ['payment:applied', undefined, order],
+  ]);
+  expect(about(second[1]!.id)).toEqual([
+    ['payment:received', undefined, order],
+    ['payment:orphaned', 'already_paid', order],
+  ]);
+  const changed = { ...order, metadata: { shop: 'b2c', step: 2 } };
+  expect(about(late[0]!.id)).toEqual([
+    ['payment:received', undefined, changed],
+    ['payment:orphaned', 'canceled', changed],
+  ]);
+});
+
 test('a delivery has the headers of the API reference', async () => {
   const { path } = await subscribe(['order:created']);
   const order = await shop.api.createOrder(orderBody());

@@ -1,4 +1,10 @@
-import { AppError, type ErrorCode, paymentView, type RegisterPaymentCall } from '@cpg/contracts';
+import {
+  AppError,
+  type ErrorCode,
+  paymentView,
+  type RecordedOrderReference,
+  type RegisterPaymentCall,
+} from '@cpg/contracts';
 import type { PaymentCommand, ReceivePayment } from '../payment/command.ts';
 import type { FeeSchedule } from '../payment/fees.ts';
 import { paymentIdOf, providerIdAfterDeletion } from '../payment/identity.ts';
@@ -38,12 +44,14 @@ const register = async (
   {
     owner = null,
     merchant = OWNER,
+    reference,
     deleted = [],
     hadFailed = false,
     fault = 'not_found',
   }: {
     owner?: { orderId: string; merchantId: string; rail: 'gateway_pay' | 'crypto_deposit' } | null;
     merchant?: string | null;
+    reference?: RecordedOrderReference;
     deleted?: readonly string[];
     hadFailed?: boolean;
     fault?: ErrorCode;
@@ -66,9 +74,9 @@ const register = async (
     },
     notifyOrder: async (payment) => ({ payment, order: null }),
     findPayable: async (payAt) => ('address' in payAt && payAt.address === ADDRESS ? owner : null),
-    merchantOfOrder: async (orderId) => {
+    findOrder: async (orderId) => {
       asked.push(orderId);
-      return merchant;
+      return merchant === null ? null : { merchantId: merchant, reference };
     },
     hadFailedAtDeletion: async (orderId, paymentId) => hadFailed && orderId === ORDER && deleted.includes(paymentId),
     fees,
@@ -146,7 +154,7 @@ describe('the owner of money', () => {
       feeMinor: 0n,
     });
     expect(command.paymentId).toBe(paymentIdOf('crypto_deposit', call.provider_id));
-    expect(asked).toEqual([]);
+    expect(asked).toEqual([ORDER]);
   });
   test('is unknown for an address that no order shows', async () => {
     const { command, asked } = await register(toAddress);
@@ -163,6 +171,17 @@ describe('the owner of money', () => {
       orderId: ORDER,
       merchantId: UNCLAIMED_MERCHANT,
     }));
+});
+
+test('a payment keeps how the merchant knows its order', async () => {
+  const reference = { externalReferenceId: 'cart-7', metadata: { shop: 'b2c' } };
+  const named = await register(call, { reference });
+  expect(named.command.order).toEqual(reference);
+  const found = { orderId: ORDER, merchantId: OTHER, rail: 'gateway_pay' as const };
+  const atAddress = await register(toAddress, { owner: found, reference });
+  expect(atAddress.command).toMatchObject({ merchantId: OTHER, order: reference });
+  const deleted = await register(call);
+  expect(deleted.command).not.toHaveProperty('order');
 });
 
 describe('money of a payment that was deleted with its order', () => {

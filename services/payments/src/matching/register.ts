@@ -13,6 +13,7 @@ import type { CallContext } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './notify-order.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
+import type { KnownOrder } from '../payables/payable.ts';
 import { feeOf, type FeeSchedule } from '../payment/fees.ts';
 import { paymentIdOf, providerIdAfterDeletion } from '../payment/identity.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
@@ -21,8 +22,8 @@ export interface MatchingOptions {
   readonly commands: PaymentCommands;
   readonly notifyOrder: NotifyOrder;
   readonly findPayable: FindPayable;
-  /** The merchant of an order, also of a deleted one; null for an unknown order. */
-  readonly merchantOfOrder: (orderId: string) => Promise<string | null>;
+  /** Null for an unknown order. */
+  readonly findOrder: (orderId: string) => Promise<KnownOrder | null>;
   /** Whether the payment had failed when its order was deleted. */
   readonly hadFailedAtDeletion: (orderId: string, paymentId: string) => Promise<boolean>;
   readonly fees: FeeSchedule;
@@ -47,7 +48,7 @@ export const registerPayments = ({
   commands,
   notifyOrder,
   findPayable,
-  merchantOfOrder,
+  findOrder,
   hadFailedAtDeletion,
   fees,
   scales,
@@ -61,7 +62,7 @@ export const registerPayments = ({
     const { address, currency, confirmed, metadata } = call;
     const decimals = scales[currency];
     const amountMinor = parsePositiveAmount(call, decimals);
-    const { orderId, merchantId, rail } = await ownerOf(call);
+    const { orderId, merchantId, order, rail } = await ownerOf(call);
     const terms = { merchantId, rail, currency, decimals, amountMinor };
     const at = now();
     const seenAt = call.seen_at === undefined ? at : new Date(call.seen_at);
@@ -75,6 +76,7 @@ export const registerPayments = ({
           ...terms,
           paymentId: idOf(providerId),
           orderId,
+          ...(order && { order }),
           ...(address !== undefined && { address }),
           providerId,
           ...(call.asset !== undefined && { asset: call.asset }),
@@ -107,8 +109,9 @@ export const registerPayments = ({
   const ownerOf = async ({ order_id, address, rail }: RegisterPaymentCall) => {
     const found = address === undefined ? null : await findPayable({ address });
     const orderId = order_id ?? found?.orderId ?? address!;
-    const merchantId = found?.merchantId ?? (isOrderId(orderId) ? await merchantOfOrder(orderId) : null);
-    return { orderId, merchantId: merchantId ?? UNCLAIMED_MERCHANT, rail: found?.rail ?? rail };
+    const known = isOrderId(orderId) ? await findOrder(orderId) : null;
+    const merchantId = found?.merchantId ?? known?.merchantId ?? UNCLAIMED_MERCHANT;
+    return { orderId, merchantId, order: known?.reference, rail: found?.rail ?? rail };
   };
 
   return async (call, context, options = {}) => {

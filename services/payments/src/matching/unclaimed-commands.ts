@@ -17,7 +17,7 @@ import { newContext } from '@cpg/platform';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { isReadable, type Queryable } from '@cpg/platform/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { isOrderRecorded, merchantOfOrder } from '../payables/payable.ts';
+import { findOrder } from '../payables/payable.ts';
 import type { AssignPayment, PaymentCommand } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -126,17 +126,17 @@ const systemUser = (): string => {
 const ownerIn = async (
   options: Options,
   { client, db }: UnclaimedCommand,
-): Promise<Pick<AssignPayment, 'merchantId' | 'orderId'>> => {
+): Promise<Pick<AssignPayment, 'merchantId' | 'orderId' | 'order'>> => {
   if ((options.order === undefined) === (options.merchant === undefined))
     throw refused('give either --order or --merchant');
   if (options.order !== undefined) {
     const orderId = options.order;
     if (!OrderId.safeParse(orderId).success)
       throw refused(`${orderId} is not an order id: expected ${ID_PREFIXES.order}_ and a ULID`);
-    const merchantId = (await isOrderRecorded(client, orderId)) ? await merchantOfOrder(client, orderId) : null;
-    if (merchantId === null)
+    const found = await findOrder(client, orderId);
+    if (!found?.reference)
       throw refused(`there is no order ${orderId}, or it was deleted: assign the money to its merchant instead`);
-    return { merchantId, orderId };
+    return { merchantId: found.merchantId, orderId, order: found.reference };
   }
   const merchantId = options.merchant!;
   if (!MerchantId.safeParse(merchantId).success || merchantId === UNCLAIMED_MERCHANT)

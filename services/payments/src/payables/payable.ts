@@ -8,10 +8,12 @@ import {
   OrderDeletionEvent,
   OrderDeletionRecorded,
   OrderInstructed,
+  OrderUpdated,
   orderStreamOf,
+  type RecordedOrderReference,
   type RecordedPayable,
 } from '@cpg/contracts';
-import { firstEvent, parseRecorded, UnreadableEventError } from '@cpg/event-sourcing';
+import { firstEvent, parseRecorded, rawEventsOf, UnreadableEventError } from '@cpg/event-sourcing';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 
@@ -177,6 +179,42 @@ export const merchantOfOrder = async (client: EventStoreDBClient, orderId: strin
     if (first && first !== 'deleted') return first.event.data.merchantId;
   }
   return null;
+};
+
+/** The parts of order events that say how the merchant knows an order. */
+const NamingEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal(OrderCreated.type),
+    data: OrderCreated.recorded.pick({ merchantId: true, externalReferenceId: true, metadata: true }),
+  }),
+  z.object({ type: z.literal(OrderUpdated.type), data: OrderUpdated.recorded.pick({ metadata: true }) }),
+]);
+
+const NAMING: ReadonlySet<string> = new Set([OrderCreated.type, OrderUpdated.type]);
+
+export interface KnownOrder {
+  readonly merchantId: string;
+  /** As it is now. Undefined for a deleted order. */
+  readonly reference?: RecordedOrderReference | undefined;
+}
+
+/** An order as its events and its deletion record show it, also while the orders service is unavailable. Null for an
+ *  unknown order, and while a deletion is not recorded yet. */
+export const findOrder = async (client: EventStoreDBClient, orderId: string): Promise<KnownOrder | null> => {
+  let created: { readonly merchantId: string; readonly externalReferenceId: string } | undefined;
+  let metadata: RecordedOrderReference['metadata'];
+  for await (const resolved of rawEventsOf(client, orderStreamOf(orderId))) {
+    if (!NAMING.has(resolved.event!.type)) continue;
+    const { event } = parseRecorded(NamingEvent, resolved);
+    if (event.type === 'OrderCreated') created = event.data;
+    metadata = event.data.metadata ?? metadata;
+  }
+  if (created) {
+    const { merchantId, externalReferenceId } = created;
+    return { merchantId, reference: { externalReferenceId, ...(metadata && { metadata }) } };
+  }
+  const merchantId = await merchantOfOrder(client, orderId);
+  return merchantId === null ? null : { merchantId };
 };
 
 /** Whether the payment had failed when its order was deleted. */

@@ -1,4 +1,12 @@
-import type { BlockRef, Metadata, OrphanReason, PaymentCurrency, PaymentRail, RefundPart } from '@cpg/contracts';
+import type {
+  BlockRef,
+  Metadata,
+  OrphanReason,
+  PaymentCurrency,
+  PaymentRail,
+  RecordedOrderReference,
+  RefundPart,
+} from '@cpg/contracts';
 
 export type ReceivePayment = {
   readonly type: 'ReceivePayment';
@@ -7,6 +15,8 @@ export type ReceivePayment = {
   readonly merchantId: string;
   /** The order that the payment is for; the deposit address when that belongs to no order. */
   readonly orderId: string;
+  /** How the merchant knows the order now. Undefined if the order does not exist. */
+  readonly order?: RecordedOrderReference | undefined;
   readonly address?: string | undefined;
   readonly rail: PaymentRail;
   readonly providerId: string;
@@ -101,6 +111,7 @@ export type AssignPayment = {
   readonly type: 'AssignPayment';
   readonly merchantId: string;
   readonly orderId?: string | undefined;
+  readonly order?: RecordedOrderReference | undefined;
   readonly reason: string;
   /** The person who decided. */
   readonly by: string;

@@ -4,6 +4,7 @@ import {
   paymentAfter,
   type PaymentEvent,
   type PaymentState,
+  type RecordedOrderReference,
   recordedRefund,
   type RefundState,
   type RefundStatus,
@@ -30,6 +31,8 @@ export interface Assignment {
 }
 
 export interface ExistingPayment extends PaymentState {
+  /** How the merchant knew the order when the payment was recorded or assigned. Undefined if it belongs to no order. */
+  readonly order?: RecordedOrderReference | undefined;
   /** Oldest first. */
   readonly refunds: readonly PaymentRefund[];
   /** The refund that was recorded or settled last. An older request can be settled after a newer one. */
@@ -129,12 +132,12 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentRefundCanceled':
       return withRefund(payment, event.data.refundId, { status: 'canceled', endedAt: at });
     case 'PaymentAssigned': {
-      const { merchantId, orderId, by, sighting } = event.data;
+      const { merchantId, orderId, order, by, sighting } = event.data;
       return {
         ...payment,
         updatedAt: laterOf(payment.updatedAt, at),
         merchantId,
-        ...(orderId !== undefined && { orderId, reportedOrderId: payment.orderId }),
+        ...(orderId !== undefined && { orderId, order, reportedOrderId: payment.orderId }),
         assignment: { merchantId, orderId, by, at },
         status: 'received',
         orphanReason: undefined,

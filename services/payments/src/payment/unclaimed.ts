@@ -16,7 +16,7 @@ export const orphanWithoutOrder = (
 /** Gives unclaimed money to an order, which decides on it as on any payment, or to a merchant, where it is an orphan.
  *  Ignores a repeat. */
 export const assign = (
-  { merchantId, orderId, reason, by, at }: AssignPayment,
+  { merchantId, orderId, order, reason, by, at }: AssignPayment,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
   const { assignment } = payment;
@@ -28,6 +28,7 @@ export const assign = (
     data: {
       merchantId,
       ...(orderId !== undefined && { orderId }),
+      ...(order && { order }),
       reason,
       by,
       // A late answer that no order is known is about the earlier sighting.

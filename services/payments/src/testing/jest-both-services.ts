@@ -284,10 +284,12 @@ const paymentsService = ({
       notifyOrder,
       scales: SCALES,
       findPayable: async () => null,
-      merchantOfOrder: async (orderId) => {
+      findOrder: async (orderId) => {
         const order = streams.orders.lastOf(orderId);
         if (order.status === 'none') return null;
-        return order.status === 'deleted' ? order.lastState.merchantId : order.merchantId;
+        if (order.status === 'deleted') return { merchantId: order.lastState.merchantId };
+        const { merchantId, externalReferenceId, metadata } = order;
+        return { merchantId, reference: { externalReferenceId, ...(metadata && { metadata }) } };
       },
       hadFailedAtDeletion: async (orderId, paymentId) => {
         const order = streams.orders.lastOf(orderId);

@@ -82,7 +82,7 @@ const memoryPayments = (now: () => Date, log: Logger) => {
         merchantId: MERCHANT,
         rail: 'crypto_deposit',
       }),
-      merchantOfOrder: async () => MERCHANT,
+      findOrder: async () => ({ merchantId: MERCHANT }),
       hadFailedAtDeletion: async (_orderId, paymentId) => handler.lastOf(paymentId).status === 'failed',
       fees: FEES,
       scales: scalesOf({ CAZ_DECIMALS: 18 }),

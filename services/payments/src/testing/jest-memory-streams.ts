@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import {
-  type DomainMessage,
-  messageFor,
-  type OrderDeletionRecorded,
-  type OrderEvent,
-  paymentView,
-} from '@cpg/contracts';
+import { type DomainMessage, messageFor, type OrderDeletionRecorded, type OrderEvent } from '@cpg/contracts';
 import { type EventMetadata, type Recorded } from '@cpg/event-sourcing';
 import type { Pool } from '@cpg/platform/postgres';
 import { newId } from '@cpg/platform';
@@ -15,6 +9,7 @@ import { orderDecider } from '../../../orders/src/order/order.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { orderView } from '../../../orders/src/order/view.ts';
 import { paymentDecider } from '../payment/payment.ts';
+import { paymentMessage } from '../messages.ts';
 import { exists as paymentExists } from '../payment/state.ts';
 import { memoryHandler } from './jest-memory.ts';
 
@@ -36,10 +31,7 @@ export const memoryStreams = () => {
     } else if (state.status === 'deleted') deletions.push({ recorded, order: state.lastState });
   });
   const payments = memoryHandler(paymentDecider, (recorded, state) => {
-    if (!paymentExists(state)) return;
-    const { paymentId, orderId, merchantId } = state;
-    const subject = { subject: paymentId, orderId, merchantId, resource: paymentView(state) };
-    inFlight.push(messageOf(recorded, '/payments', subject));
+    if (paymentExists(state)) inFlight.push(paymentMessage(recorded, state)!);
   });
   const paymentsOf = (orderId: string) =>
     payments

@@ -54,7 +54,12 @@ export const orderEvents = (client: EventStoreDBClient) => {
   return {
     record,
     created: (orderId: string, instructions?: AssignedInstruction[]) =>
-      record(`order-${orderId}`, 'OrderCreated', { orderId, merchantId: MERCHANT, instructions }),
+      record(`order-${orderId}`, 'OrderCreated', {
+        orderId,
+        merchantId: MERCHANT,
+        externalReferenceId: 'cart-1',
+        instructions,
+      }),
     instructed: (orderId: string, instructions: AssignedInstruction[]) =>
       record(
         `order-${orderId}`,

@@ -20,7 +20,7 @@ import { orderNotifier, type OrdersClient, ordersClient } from '../matching/noti
 import { registerPayments } from '../matching/register.ts';
 import { findPayable } from '../payables/find-payable.ts';
 import { payableProjection } from '../payables/payable-projection.ts';
-import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from '../payables/payable.ts';
+import { findOrder, hadFailedAtDeletion, isOrderRecorded, type KnownOrder } from '../payables/payable.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -62,8 +62,8 @@ export const startPayments = async ({
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'payments', folder: migrations });
   const http = internalClient({ name: 'orders', url: stub.url, tokens: TOKENS.payments });
-  const merchantOf = async (id: string) => (stub.has(id) ? MERCHANT : merchantOfOrder(client, id));
-  const service = buildService({ client, pool, orders: ordersClient(http), merchantOf, providers, log });
+  const orderOf = async (id: string) => (stub.has(id) ? { merchantId: MERCHANT } : findOrder(client, id));
+  const service = buildService({ client, pool, orders: ordersClient(http), orderOf, providers, log });
   const events = orderEvents(client);
   const subscription = { client, pool, databaseUrl: database.url, log };
   const projection = startProjection({ ...subscription, projection: paymentProjection(client) });
@@ -137,12 +137,12 @@ interface Dependencies {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly orders: OrdersClient;
-  readonly merchantOf: (orderId: string) => Promise<string | null>;
+  readonly orderOf: (orderId: string) => Promise<KnownOrder | null>;
   readonly providers: readonly OutsideProvider[];
   readonly log: Logger;
 }
 
-const buildService = ({ client, pool, orders, merchantOf, providers, log }: Dependencies) => {
+const buildService = ({ client, pool, orders, orderOf, providers, log }: Dependencies) => {
   const now = () => new Date();
   const handler = handlerOn(client);
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
@@ -166,7 +166,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     commands,
     notifyOrder,
     findPayable: payableAt,
-    merchantOfOrder: merchantOf,
+    findOrder: orderOf,
     hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
     fees,
     scales: SCALES,

@@ -45,5 +45,21 @@ test('a refund is in its own event, beside the payment', () => {
   expect(renderMessage(message)[0]!.body.toString()).not.toContain('"refund"');
 });
 
+test('a payment is announced when it is received and when it becomes an orphan, with how the merchant knows its order', () => {
+  const order = { external_reference_id: 'cart-7', metadata: { shop: 'b2c' } };
+  const bodiesOf = (type: 'payment.received' | 'payment.orphaned', known: object) => {
+    const message = exampleMessage(type);
+    const { order: _, ...data } = message.data;
+    const events = renderMessage({ ...message, data: { ...data, ...known } } as ResourceMessage);
+    return events.map(({ body }) => WebhookPayload.parse(JSON.parse(body.toString())));
+  };
+  expect(bodiesOf('payment.received', { order })).toMatchObject([{ event: 'payment:received', order }]);
+  expect(bodiesOf('payment.orphaned', { order })).toMatchObject([
+    { event: 'payment:orphaned', data: { status: 'orphan', orphan_reason: 'canceled' }, order },
+  ]);
+  const [unknown] = bodiesOf('payment.orphaned', {});
+  expect(unknown).not.toHaveProperty('order');
+});
+
 test('a message that merchants do not receive gives no webhook event', () =>
-  expect(renderMessage(exampleMessage('payment.received') as ResourceMessage)).toEqual([]));
+  expect(renderMessage(exampleMessage('payment.confirmed') as ResourceMessage)).toEqual([]));

@@ -22,6 +22,7 @@ export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(
       event: type,
       data: data.resource,
       object_type: type.split(':')[0],
+      ...(data.order && { order: data.order }),
       ...(refund && { refund }),
       timestamp: occurredMs,
     };

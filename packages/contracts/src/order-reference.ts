@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { openObject } from './event-definition.ts';
+import { RecordedMetadata } from './recorded-values.ts';
+import { Metadata, MetadataDto } from './resources/metadata.ts';
+
+/** How a merchant knows an order: by its own reference and its own data. */
+export const OrderReference = z.object({
+  external_reference_id: z.string().describe('Your reference of the order.'),
+  metadata: Metadata.optional().describe('The metadata of the order. Absent if it had none.'),
+});
+export type OrderReference = z.infer<typeof OrderReference>;
+
+/** The same, as the events of a payment record it: as it was when the payment was first seen, or was assigned to the
+ *  order. Messages and webhooks about the payment carry this value, so the same event always has the same bytes. */
+export const RecordedOrderReference = openObject({
+  externalReferenceId: z.string(),
+  metadata: RecordedMetadata.optional(),
+});
+export type RecordedOrderReference = z.infer<typeof RecordedOrderReference>;
+
+/** For new events. */
+export const NewOrderReference = z.strictObject({
+  externalReferenceId: z.string(),
+  metadata: MetadataDto.optional(),
+});
+
+export const orderReferenceView = ({ externalReferenceId, metadata }: RecordedOrderReference): OrderReference => ({
+  external_reference_id: externalReferenceId,
+  ...(metadata && { metadata }),
+});
