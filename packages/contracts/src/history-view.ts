@@ -116,8 +116,11 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     ...transition(data),
   }),
   OrderPaid: ({ reason }) => ({ status: 'paid', status_reason: reason }),
-  OrderUpdated: ({ metadata, expirationMinutes, expiresAt }) => ({
+  OrderUpdated: ({ metadata, items, rates, totalMinor, expirationMinutes, expiresAt }, amount) => ({
     metadata,
+    items,
+    rates,
+    total_amount: totalMinor === undefined ? undefined : amount(totalMinor),
     expiration_minutes: expirationMinutes,
     expiration_date: expiresAt,
   }),

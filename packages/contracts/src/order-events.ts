@@ -222,17 +222,21 @@ export const OrderUpdated = defineEvent({
   type: 'OrderUpdated',
   message: 'order.updated',
   webhooks: ['order:updated'],
-  summary: 'The merchant changed the metadata or the deadline of an order.',
+  summary: 'The merchant changed the metadata, the deadline or the items of an order.',
   data: {
     /** All metadata after the change. */
     metadata: RecordedMetadata.optional(),
+    /** All items after the change. `rates` and `totalMinor` come with them. */
+    items: z.array(RecordedItem).optional(),
+    rates: RecordedRates.optional(),
+    totalMinor: Minor.optional(),
     expirationMinutes: z.int().optional(),
     expiresAt: Timestamp.optional(),
     /** Until when the rates are locked now. `expiresAt` by default. */
     ratesExpireAt: Timestamp.optional(),
     ...At,
   },
-  limits: { metadata: MetadataDto.optional() },
+  limits: { metadata: MetadataDto.optional(), items: z.array(ItemDto).optional(), rates: Rates.optional() },
 });
 
 export const OrderRenewed = defineEvent({

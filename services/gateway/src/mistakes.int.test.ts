@@ -272,7 +272,7 @@ const COMMANDS: Mistake[] = [
   [
     'change nothing',
     () => on(orderWith({}), 'PATCH', '', {}),
-    '400 body: must have metadata, expiration_minutes, or both',
+    '400 body: must have metadata, expiration_minutes or items',
   ],
   ['change the status', () => on(orderWith({}), 'PATCH', '', { status: 'paid' }), '400 status: is not a known field'],
   [

@@ -5,7 +5,7 @@ import { TOKENS } from './testing/jest-calls.ts';
 
 type Unused = Pick<
   Parameters<typeof buildApp>[0],
-  'create' | 'currencies' | 'commands' | 'handler' | 'deletion' | 'runDue' | 'history'
+  'create' | 'currencies' | 'commands' | 'handler' | 'changes' | 'deletion' | 'runDue' | 'history'
 >;
 
 const appOf = (sandbox: boolean) =>
@@ -19,11 +19,11 @@ const appOf = (sandbox: boolean) =>
       currencies: () => Promise.reject(new Error('no rates')),
       commands: {},
       handler: {},
+      changes: {},
       deletion: {},
       runDue: {},
       history: {},
     } as object as Unused),
-    rateLockMaxMinutes: 1_440,
     now: () => new Date(0),
     log: createLogger({ name: 'orders', level: 'silent' }),
     checks: {},

@@ -4,6 +4,7 @@ import { type OpenedService, startEventSourcedService } from '@cpg/operations';
 import { counterMetric, type Logger } from '@cpg/platform';
 import { buildApp } from './app.ts';
 import { finishDeletions, orderDeletion } from './commands/deletion.ts';
+import { orderChanges } from './commands/order-changes.ts';
 import { orderCommands } from './commands/order-commands.ts';
 import { withOrderLog, withTrustedClock } from './commands/order-handler.ts';
 import { paymentsClient } from './commands/payments-client.ts';
@@ -92,10 +93,10 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
       currencies: payableCurrencies({ ...shared, availability: payments.availability }),
       commands,
       handler,
+      changes: orderChanges({ ...shared, commands, handler, payments }),
       deletion,
       runDue,
       history: orderHistory({ client, readModel }),
-      rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
       sandbox: config.ENVIRONMENT === 'sandbox',
       now,
     }),

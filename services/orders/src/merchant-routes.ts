@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AcceptOrderCall,
   AdvanceTimeCall,
+  CancelOrderCall,
   CreateOrderCall,
   OrderCall,
   OrderDeletion,
@@ -14,6 +15,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Deletion } from './commands/deletion.ts';
+import type { OrderChanges } from './commands/order-changes.ts';
 import type { OrderCommands } from './commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
 import type { CreateOrder } from './create/create-order.ts';
@@ -28,10 +30,9 @@ export interface MerchantRoutes {
   readonly currencies: FindPayableCurrencies;
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
+  readonly changes: OrderChanges;
   readonly deletion: Deletion;
   readonly runDue: RunDue;
-  /** How long rates may be locked, from their quote. */
-  readonly rateLockMaxMinutes: number;
   readonly now: () => Date;
 }
 
@@ -44,7 +45,7 @@ const sendOrder = (reply: FastifyReply, order: ExistingOrder): FastifyReply =>
 /** Commands of merchants, called by the gateway. */
 export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
   app,
-  { create, currencies, commands, handler, deletion, rateLockMaxMinutes, now },
+  { create, currencies, commands, handler, changes, deletion, now },
 ) => {
   const createOrder = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', createOrder, async (request, reply) => {
@@ -60,10 +61,9 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
     commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true });
   const schema = { params: OrderPath, body: OrderCall };
 
-  app.post('/orders/:id/cancel', { config, schema }, async (request, reply) => {
-    const command = { type: 'CancelOrder', at: now() } as const;
-    return sendOrder(reply, await run(request.params.id, request.body.merchant_id, command, readCallContext(request)));
-  });
+  app.post('/orders/:id/cancel', { config, schema: { ...schema, body: CancelOrderCall } }, async (request, reply) =>
+    sendOrder(reply, await changes.cancel(request.params.id, request.body, readCallContext(request))),
+  );
 
   app.post('/orders/:id/capture', { config, schema }, async (request, reply) => {
     const command = { type: 'CapturePayments', at: now() } as const;
@@ -76,12 +76,9 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
     return sendOrder(reply, await run(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.patch('/orders/:id', { config, schema: { ...schema, body: UpdateOrderCall } }, async (request, reply) => {
-    const { merchant_id, changes } = request.body;
-    const { metadata, expiration_minutes: expirationMinutes } = changes;
-    const command = { type: 'UpdateOrder', metadata, expirationMinutes, rateLockMaxMinutes, at: now() } as const;
-    return sendOrder(reply, await run(request.params.id, merchant_id, command, readCallContext(request)));
-  });
+  app.patch('/orders/:id', { config, schema: { ...schema, body: UpdateOrderCall } }, async (request, reply) =>
+    sendOrder(reply, await changes.update(request.params.id, request.body, readCallContext(request))),
+  );
 
   app.delete('/orders/:id', { config, schema: { ...schema, response: { 200: OrderDeletion } } }, async (request) => {
     const { id } = request.params;

@@ -68,8 +68,13 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Let the order expire. Set `can_cancel` to true in orders that you may want to cancel.',
   },
   update_not_allowed: {
-    when: 'The order was created with `can_update` set to false, or it was already changed 1,000 times.',
+    when: 'The order was created with `can_update` set to false, or it was already changed 1,000 times, or its items are paid at the page of an outside provider.',
     remedy: 'Create a new order. Set `can_update` to true in orders that you may want to change.',
+  },
+  payment_in_progress: {
+    when: 'Money for the order was seen, perhaps not confirmed yet, so its items cannot be changed, nor can it be canceled with `if_unpaid`.',
+    remedy:
+      'Wait for `order:paid`, or for the payment to fail. Sell the rest of a changed cart by another order. To cancel all the same, leave out `if_unpaid` and refund the payment.',
   },
   order_has_unsettled_funds: {
     when: 'The order has money that is neither settled nor refunded: a payment applied to an unpaid order, a received payment, or an orphan.',

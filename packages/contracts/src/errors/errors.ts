@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   order_state_conflict: 409,
   cancel_not_allowed: 409,
   update_not_allowed: 409,
+  payment_in_progress: 409,
   order_has_unsettled_funds: 409,
   payment_conflict: 409,
   rail_not_enabled: 409,

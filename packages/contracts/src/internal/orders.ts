@@ -5,7 +5,13 @@ import { EXAMPLE_IDS, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from
 import { Minor } from '../money.ts';
 import { PaymentOffer } from '../payment-offer.ts';
 import { AcceptedCurrency } from '../resources/currencies.ts';
-import { type MerchantCreateOrderDto, Order, OrderStatus, type UpdateOrderDto } from '../resources/order.ts';
+import {
+  CancelOrderDto,
+  type MerchantCreateOrderDto,
+  Order,
+  OrderStatus,
+  type UpdateOrderDto,
+} from '../resources/order.ts';
 import { OrphanReason } from '../resources/payment.ts';
 
 // Calls that the orders service answers.
@@ -33,14 +39,18 @@ export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 export const PayableCurrencies = z.object({ payment_currencies: z.array(AcceptedCurrency) });
 export type PayableCurrencies = z.infer<typeof PayableCurrencies>;
 
-/** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200
- *  OrderDeletion. */
+/** `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200 OrderDeletion. */
 export const OrderCall = z.object({ merchant_id: MerchantId });
 export type OrderCall = z.infer<typeof OrderCall>;
 
 /** `POST /orders/:id/accept` -> 200 Order, paid. */
-export const AcceptOrderCall = z.object({ merchant_id: MerchantId, reason: z.string() });
+export const AcceptOrderCall = OrderCall.extend({ reason: z.string() });
 export type AcceptOrderCall = z.infer<typeof AcceptOrderCall>;
+
+/** `POST /orders/:id/cancel` -> 200 Order. With `if_unpaid` 409 `payment_in_progress` once money was seen. A repeat with
+ *  the same `x-request-id` changes nothing. */
+export const CancelOrderCall = OrderCall.extend(CancelOrderDto.shape);
+export type CancelOrderCall = z.infer<typeof CancelOrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 

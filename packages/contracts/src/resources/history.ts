@@ -194,7 +194,11 @@ export const HISTORY_DATA = {
   OrderPaymentRefunded: pick(FIELDS, ['payment_id', 'refund_id', 'refunded_at', ...TRANSITION], ['refunded_amount']),
   OrderPaid: pick(FIELDS, TRANSITION),
   OrderAccepted: pick(FIELDS, ['reason', ...TRANSITION], ['shortfall_amount']),
-  OrderUpdated: pick(FIELDS, [], ['metadata', 'expiration_minutes', 'expiration_date']),
+  OrderUpdated: pick(
+    FIELDS,
+    [],
+    ['metadata', 'items', 'rates', 'total_amount', 'expiration_minutes', 'expiration_date'],
+  ),
   OrderRenewed: pick(FIELDS, ['rates', 'expiration_date', 'renewal'], ['total_amount']),
   OrderTimeAdvanced: pick(FIELDS, ['minutes', 'expiration_date']),
   OrderExpired: pick(FIELDS, ['payment_ids', ...TRANSITION]),

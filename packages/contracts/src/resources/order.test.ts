@@ -69,7 +69,7 @@ describe('a new order', () => {
 });
 
 test('an update of an order must change something', () => {
-  expect(faultsIn(UpdateOrderDto, {})).toEqual([': must have metadata, expiration_minutes, or both']);
+  expect(faultsIn(UpdateOrderDto, {})).toEqual([': must have metadata, expiration_minutes or items']);
   expect(UpdateOrderDto.safeParse({ metadata: {} }).success).toBe(true);
 });
 

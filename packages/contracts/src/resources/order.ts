@@ -263,13 +263,14 @@ export const toleranceBpsOf = (percent: number): number => Math.round(percent * 
 /** The capabilities in a request. */
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
 
+const ItemsDto = z.array(ItemDto).min(1).max(100);
+
 export const MerchantCreateOrderDto = z.strictObject({
   ...OrderDetails.requested,
-  items: z
-    .array(ItemDto)
-    .min(1)
-    .max(100)
-    .meta({ description: 'What is sold. The sum of the items is the amount due.', example: ITEMS_EXAMPLE }),
+  items: ItemsDto.meta({
+    description: 'What is sold. The sum of the items is the amount due.',
+    example: ITEMS_EXAMPLE,
+  }),
   enable_rails: z
     .array(PaymentRail)
     .min(1)
@@ -297,9 +298,12 @@ export const UpdateOrderDto = z
     expiration_minutes: ExpirationMinutes.optional().describe(
       'Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default.',
     ),
+    items: ItemsDto.optional().describe(
+      'The items that replace all earlier ones. They are priced with new rates; addresses and deadline stay. Only while the order is open and no money was seen: 409 `payment_in_progress` after that.',
+    ),
   })
-  .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
-    error: 'must have metadata, expiration_minutes, or both',
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: 'must have metadata, expiration_minutes or items',
   })
   .meta({ minProperties: 1, example: { metadata: { table: 'B7' } } });
 export type UpdateOrderDto = z.infer<typeof UpdateOrderDto>;
@@ -310,3 +314,16 @@ export const AcceptOrder = z
   })
   .meta({ example: { reason: 'the bank of the payer kept a fee' } });
 export type AcceptOrder = z.infer<typeof AcceptOrder>;
+
+export const CancelOrderDto = withExample(
+  z.strictObject({
+    if_unpaid: z
+      .boolean()
+      .optional()
+      .describe(
+        'Cancel only if no money was seen: 409 `payment_in_progress` otherwise, also for money that is not confirmed yet. By default, money that was seen becomes an orphan.',
+      ),
+  }),
+  { if_unpaid: true },
+);
+export type CancelOrderDto = z.infer<typeof CancelOrderDto>;

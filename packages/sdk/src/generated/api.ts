@@ -187,7 +187,7 @@ export interface paths {
         head?: never;
         /**
          * Update an order
-         * @description Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
+         * @description Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`, and replaces `items` while no money was seen: they are priced with new rates, and the payer pays the new amount at the same addresses. Everything that is sent is changed, or nothing. Returns 409 `payment_in_progress` for `items` once money was seen, 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
          *
          *     Needs the scope `orders:self:update`.
          */
@@ -227,7 +227,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired.
+         * @description Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. With `if_unpaid`, an order is canceled only if no money was seen for it: 409 `payment_in_progress` otherwise. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired. The body may be absent.
          *
          *     Needs the scope `orders:self:update`.
          */
@@ -841,6 +841,15 @@ export interface components {
             contact_phone?: string | undefined;
             /** @description The address of the business. */
             address?: components["schemas"]["Address"] | undefined;
+        };
+        /**
+         * @example {
+         *       "if_unpaid": true
+         *     }
+         */
+        CancelOrderDto: {
+            /** @description Cancel only if no money was seen: 409 `payment_in_progress` otherwise, also for money that is not confirmed yet. By default, money that was seen becomes an orphan. */
+            if_unpaid?: boolean | undefined;
         };
         Capabilities: {
             /** @description Whether the order can be canceled. */
@@ -2523,6 +2532,12 @@ export interface components {
         OrderUpdatedData: {
             /** @description Your own data. It is stored and returned, and has no effect. */
             metadata?: components["schemas"]["Metadata"] | undefined;
+            /** @description The items of the order. */
+            items?: components["schemas"]["Item"][] | undefined;
+            /** @description The locked rates after the event. */
+            rates?: components["schemas"]["Rates"] | undefined;
+            /** @description The total of the order after the event. */
+            total_amount?: string | undefined;
             /** @description Minutes until the deadline. */
             expiration_minutes?: number | undefined;
             /**
@@ -2531,7 +2546,7 @@ export interface components {
              */
             expiration_date?: string | undefined;
         };
-        /** @description The merchant changed the metadata or the deadline of an order. */
+        /** @description The merchant changed the metadata, the deadline or the items of an order. */
         OrderUpdatedEntry: {
             /** @description The event: `evt_` and a ULID. */
             id: string;
@@ -4022,6 +4037,8 @@ export interface components {
             metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default. */
             expiration_minutes?: number | undefined;
+            /** @description The items that replace all earlier ones. They are priced with new rates; addresses and deadline stay. Only while the order is open and no money was seen: 409 `payment_in_progress` after that. */
+            items?: components["schemas"]["ItemDto"][] | undefined;
         };
         /**
          * @example {
@@ -4214,6 +4231,7 @@ export type ApiErrorDetail = components['schemas']['ApiErrorDetail'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
 export type Block = components['schemas']['Block'];
 export type BusinessProfile = components['schemas']['BusinessProfile'];
+export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
@@ -4722,7 +4740,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelOrderDto"];
+            };
+        } | undefined;
         responses: {
             /** @description Success. */
             201: {

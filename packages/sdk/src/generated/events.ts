@@ -722,13 +722,18 @@ export interface components {
                 resource: components["schemas"]["Order"];
             };
         };
-        /** @description The merchant changed the metadata or the deadline of an order. */
+        /** @description The merchant changed the metadata, the deadline or the items of an order. */
         OrderUpdated: components["schemas"]["Envelope"] & {
             /** @constant */
             type: "order.updated";
             data: {
                 change: {
                     metadata?: components["schemas"]["Metadata"] | undefined;
+                    items?: components["schemas"]["Item"][] | undefined;
+                    rates?: {
+                        [key: string]: components["schemas"]["Rate"];
+                    } | undefined;
+                    totalMinor?: components["schemas"]["Minor"] | undefined;
                     expirationMinutes?: number | undefined;
                     expiresAt?: components["schemas"]["Timestamp"] | undefined;
                     ratesExpireAt?: components["schemas"]["Timestamp"] | undefined;
@@ -1205,8 +1210,8 @@ export const OrderPaymentsOrphaned = typed<OrderPaymentsOrphaned>()(attributes.e
 export const OrderRenewed = typed<OrderRenewed>()(attributes.extend(z.object({ "type": z.literal("order.renewed"), "data": z.object({ "change": z.object({ "rates": z.record(z.string(), Rate), "totalMinor": Minor, "pricedMinor": Minor.optional(), "expiresAt": Timestamp, "ratesExpireAt": Timestamp.optional(), "renewal": z.int(), "at": Timestamp }), "resource": Order }) }).shape));
 /** The clock of a sandbox order was advanced. Its deadline is earlier by that time. */
 export const OrderTimeAdvanced = typed<OrderTimeAdvanced>()(attributes.extend(z.object({ "type": z.literal("order.time_advanced"), "data": z.object({ "change": z.object({ "minutes": z.int(), "expiresAt": Timestamp, "ratesExpireAt": Timestamp.optional(), "at": Timestamp }), "resource": Order }) }).shape));
-/** The merchant changed the metadata or the deadline of an order. */
-export const OrderUpdated = typed<OrderUpdated>()(attributes.extend(z.object({ "type": z.literal("order.updated"), "data": z.object({ "change": z.object({ "metadata": Metadata.optional(), "expirationMinutes": z.int().optional(), "expiresAt": Timestamp.optional(), "ratesExpireAt": Timestamp.optional(), "at": Timestamp }), "resource": Order }) }).shape));
+/** The merchant changed the metadata, the deadline or the items of an order. */
+export const OrderUpdated = typed<OrderUpdated>()(attributes.extend(z.object({ "type": z.literal("order.updated"), "data": z.object({ "change": z.object({ "metadata": Metadata.optional(), "items": z.array(Item).optional(), "rates": z.record(z.string(), Rate).optional(), "totalMinor": Minor.optional(), "expirationMinutes": z.int().optional(), "expiresAt": Timestamp.optional(), "ratesExpireAt": Timestamp.optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** A payment was applied to its order, or more of it than before. */
 export const PaymentApplied = typed<PaymentApplied>()(attributes.extend(z.object({ "type": z.literal("payment.applied"), "data": z.object({ "change": z.object({ "orderId": z.string(), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */

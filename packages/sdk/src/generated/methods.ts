@@ -94,7 +94,7 @@ export interface Methods {
   /**
    * Update an order.
    *
-   * Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
+   * Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`, and replaces `items` while no money was seen: they are priced with new rates, and the payer pays the new amount at the same addresses. Everything that is sent is changed, or nothing. Returns 409 `payment_in_progress` for `items` once money was seen, 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.
    *
    * Needs the scope `orders:self:update`.
    */
@@ -121,11 +121,11 @@ export interface Methods {
   /**
    * Cancel an order.
    *
-   * Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired.
+   * Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. With `if_unpaid`, an order is canceled only if no money was seen for it: 409 `payment_in_progress` otherwise. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired. The body may be absent.
    *
    * Needs the scope `orders:self:update`.
    */
-  cancelOrder(id: string, options?: RequestOptions): Promise<Schemas['Order']>;
+  cancelOrder(id: string, body?: Schemas['CancelOrderDto'], options?: RequestOptions): Promise<Schemas['Order']>;
 
   /**
    * Capture payments of an order.
@@ -385,7 +385,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   updateOrder: { method: 'PATCH', path: '/v1/orders/{id}', takes: ['body'] },
   deleteOrder: { method: 'DELETE', path: '/v1/orders/{id}', takes: [] },
   listOrderHistory: { method: 'GET', path: '/v1/orders/{id}/history', takes: ['query'], list: true },
-  cancelOrder: { method: 'POST', path: '/v1/orders/{id}/cancel', takes: [], keyed: true },
+  cancelOrder: { method: 'POST', path: '/v1/orders/{id}/cancel', takes: ['body'], keyed: true },
   captureOrder: { method: 'POST', path: '/v1/orders/{id}/capture', takes: [], keyed: true },
   acceptOrder: { method: 'POST', path: '/v1/orders/{id}/accept', takes: ['body'], keyed: true },
   listPayments: { method: 'GET', path: '/v1/payments', takes: ['query'], list: true },
@@ -440,6 +440,7 @@ export type ErrorCode =
   | 'overloaded'
   | 'payload_too_large'
   | 'payment_conflict'
+  | 'payment_in_progress'
   | 'rail_not_enabled'
   | 'rate_limited'
   | 'rate_lock_exceeded'

@@ -87,6 +87,10 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
 test('cancels an order, lets one expire and loses a payment', async () => {
   const { id } = await client.createOrder(orderBody());
   expect(await client.cancelOrder(id)).toMatchObject({ status: 'canceled' });
+  const changed = await client.createOrder(orderBody());
+  const items = [{ ...orderBody().items[0]!, quantity: 2 }];
+  expect(await client.updateOrder(changed.id, { items })).toMatchObject({ total_amount: '20.000000' });
+  expect(await client.cancelOrder(changed.id, { if_unpaid: true })).toMatchObject({ status: 'canceled' });
   const late = await client.createOrder(orderBody());
   expect(await client.advanceTime(late.id, { minutes: 43_200 })).toMatchObject({ status: 'expired' });
   const paid = await pay((await client.createOrder(orderBody())).id);

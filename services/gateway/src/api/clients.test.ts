@@ -36,9 +36,9 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     { ...RESPONSE, body: { ...OWNER, changes: BODY } },
   ],
   'orders.cancel': [
-    ({ orders }) => orders.cancel(ORDER, context),
+    ({ orders }) => orders.cancel(ORDER, { if_unpaid: true }, context),
     'POST /orders/ord_1/cancel',
-    { ...RESPONSE, body: OWNER },
+    { ...RESPONSE, body: { ...OWNER, if_unpaid: true } },
   ],
   'orders.capture': [
     ({ orders }) => orders.capture(ORDER, context),

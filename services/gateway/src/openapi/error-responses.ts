@@ -4,10 +4,24 @@ import { errorBody } from '@cpg/platform';
 /** The errors that an operation returns besides those that follow from its path and method. */
 const OWN: Record<string, readonly ErrorCode[]> = {
   createOrder: ['amount_too_small', 'network_unavailable', 'concurrent_update', 'rate_unavailable', 'order_deleted'],
-  updateOrder: ['update_not_allowed', 'order_state_conflict', 'rate_lock_exceeded', 'concurrent_update'],
+  updateOrder: [
+    'update_not_allowed',
+    'order_state_conflict',
+    'payment_in_progress',
+    'amount_too_small',
+    'rate_lock_exceeded',
+    'concurrent_update',
+    'rate_unavailable',
+  ],
   deleteOrder: ['order_has_unsettled_funds', 'concurrent_update'],
-  cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
   acceptOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
+  cancelOrder: [
+    'cancel_not_allowed',
+    'order_state_conflict',
+    'payment_in_progress',
+    'concurrent_update',
+    'order_deleted',
+  ],
   captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
   refundPayment: [
     'refund_amount_required',

@@ -67,7 +67,7 @@ const HEALTH: Record<string, object> = {
 const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
   HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;
 
-/** Documents a body that may be absent as a required one, and one that can only be empty not at all. The gateway takes
+/** Documents a body that may be absent as a required one where `completeOperation` does not say otherwise, and one that can only be empty not at all. The gateway takes
  *  both, but clients of several generators cannot leave out a body. */
 const withDefiniteBody = <T extends { schema: { body?: unknown } }>(route: T): T => {
   const { body, ...schema } = route.schema;
@@ -143,7 +143,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.requestBody && {
-      requestBody: { ...operation.requestBody, required: true },
+      requestBody: { ...operation.requestBody, required: !OPTIONAL_BODIES.has(operationId) },
     }),
     responses: {
       ...Object.fromEntries(answers),
@@ -159,6 +159,9 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     },
   };
 };
+
+/** The first version of these operations had no body: their clients send none. */
+const OPTIONAL_BODIES = new Set(['cancelOrder']);
 
 /** A parameter with keys of its own is text here: the clients of some generators (Java) cannot send an object. */
 const asText = (parameter: Parameter): Parameter =>

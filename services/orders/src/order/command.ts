@@ -32,6 +32,19 @@ export type CreateOrder = OrderDetails & {
   readonly at: Date;
 };
 
+/** The command is refused once money for the order was seen. */
+interface IfUnpaid {
+  /** A payment that the payments service has and that the order may not know yet. Null if there is none. */
+  readonly recordedPayment: string | null;
+}
+
+/** Other items, with their price at new rates. */
+interface NewItems extends IfUnpaid {
+  readonly items: Item[];
+  readonly rates: Rates;
+  readonly totalMinor: bigint;
+}
+
 /** `at` is the time at which the order decides: the events record it. */
 export type OrderCommand =
   | CreateOrder
@@ -62,12 +75,13 @@ export type OrderCommand =
     }
   | { readonly type: 'CapturePayments'; readonly at: Date }
   | { readonly type: 'AcceptOrder'; readonly because: string; readonly at: Date }
-  | { readonly type: 'CancelOrder'; readonly at: Date }
+  | { readonly type: 'CancelOrder'; readonly ifUnpaid?: IfUnpaid | undefined; readonly at: Date }
   | {
       readonly type: 'UpdateOrder';
       /** The names to set; those with null are removed. The others stay. */
       readonly metadata?: Metadata | undefined;
       readonly expirationMinutes?: number | undefined;
+      readonly newItems?: NewItems | undefined;
       /** How long rates may be locked, from their quote. */
       readonly rateLockMaxMinutes: number;
       readonly at: Date;

@@ -113,14 +113,16 @@ const created = ({
 
 const changed = (
   order: ExistingOrder,
-  { metadata, expirationMinutes, expiresAt, ratesExpireAt }: EventData<'OrderUpdated'>,
+  { metadata, items, rates, totalMinor, expirationMinutes, expiresAt, ratesExpireAt }: EventData<'OrderUpdated'>,
 ): ExistingOrder => ({
   ...order,
   changes: order.changes + 1,
   ...(metadata && { metadata }),
+  ...(items && { items }),
+  ...(totalMinor !== undefined && { totalMinor: BigInt(totalMinor), pricedMinor: BigInt(totalMinor) }),
   ...(expirationMinutes !== undefined && { expirationMinutes }),
-  ...(expiresAt && { expiresAt, ratesExpireAt: ratesExpireAt ?? expiresAt }),
-  ...(ratesExpireAt && { rates: ratesUntil(order.rates, ratesExpireAt) }),
+  ...(expiresAt && { expiresAt, ratesExpireAt: expiresAt }),
+  ...(ratesExpireAt && { ratesExpireAt, rates: ratesUntil(rates ?? order.rates, ratesExpireAt) }),
 });
 
 /** The rates as they are shown when they are locked until `expiresAt`. */

@@ -70,6 +70,8 @@ const ratesQuotedAt = (at: Date) => ({
   MXN: { rate: '0.05', source: 'test', quoted_at: at.toISOString(), expires_at: at.toISOString() },
 });
 
+const ITEMS = [{ name: 'coffee', quantity: 1, unit_price: '100', currency: 'MXN' as const }];
+
 type Commands = fc.Arbitrary<Step['command']>;
 
 /** How often the rail has seen the money: reports come late and out of order. */
@@ -113,6 +115,7 @@ const commands: readonly [offer: Commands, fail: Commands, ...others: Commands[]
   fc.constant((at: Date): OrderCommand => ({ type: 'CapturePayments', at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'AcceptOrder', because: 'close enough', at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'CancelOrder', at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'CancelOrder', ifUnpaid: { recordedPayment: null }, at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'ExpireOrder', at })),
   fc.bigInt(1_000_000n, 20_000_000n).map((pricedMinor) => (at: Date): OrderCommand => ({
     type: 'RenewOrder',
@@ -130,6 +133,12 @@ const commands: readonly [offer: Commands, fail: Commands, ...others: Commands[]
     type: 'UpdateOrder',
     rateLockMaxMinutes: RATE_LOCK_MAX_MINUTES,
     expirationMinutes,
+    at,
+  })),
+  fc.bigInt(1_000_000n, 20_000_000n).map((totalMinor) => (at: Date): OrderCommand => ({
+    type: 'UpdateOrder',
+    newItems: { items: ITEMS, rates: ratesQuotedAt(at), totalMinor, recordedPayment: null },
+    rateLockMaxMinutes: RATE_LOCK_MAX_MINUTES,
     at,
   })),
   fc.integer({ min: 1, max: 90 }).map((minutes) => (at: Date): OrderCommand => ({ type: 'AdvanceTime', minutes, at })),

@@ -1,9 +1,6 @@
 import {
   AppError,
-  invalidRequest,
   laterOf,
-  type Metadata,
-  METADATA_MAX_BYTES,
   type OfferedPayment,
   type OrderEvent,
   type PaymentState,
@@ -12,21 +9,14 @@ import {
 import type { Decider } from '@cpg/event-sourcing/decider';
 import { accept, applyHeldPayments, canBeCaptured, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
-import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
+import { advanceTime, earlierOf, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
-import {
-  type ExistingOrder,
-  exists,
-  isHeld,
-  isOpen,
-  MAX_CHANGES,
-  type Order,
-  sightingsOf,
-  takesPayments,
-} from './state.ts';
+import { refuseSeenMoney } from './seen-money.ts';
+import { type ExistingOrder, exists, isHeld, isOpen, type Order, sightingsOf, takesPayments } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
+import { refuseTooManyChanges, update } from './update-order.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
 //
@@ -59,7 +49,7 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
     case 'AcceptOrder':
       return accept(command, order);
     case 'CancelOrder':
-      return cancel(order, at);
+      return cancel(command, order);
     case 'UpdateOrder':
       return update(command, order);
     case 'RenewOrder':
@@ -146,10 +136,17 @@ const orphanUnfit = (order: ExistingOrder, at: string): OrderEvent[] =>
     ];
   });
 
-const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
+const cancel = ({ ifUnpaid, at: now }: CommandOf<'CancelOrder'>, order: ExistingOrder): OrderEvent[] => {
+  const at = now.toISOString();
   if (order.status === 'canceled') return [];
   if (!order.capabilities.can_cancel)
     throw new AppError('cancel_not_allowed', 'the order was created with can_cancel false: let it expire');
+  if (ifUnpaid)
+    refuseSeenMoney(
+      order,
+      ifUnpaid.recordedPayment,
+      'it is not canceled. Wait for the payment, or cancel without if_unpaid',
+    );
   if (!isOpen(order)) {
     const why = takesPayments(order) ? '' : ': it takes no more payments';
     throw new AppError(
@@ -163,50 +160,6 @@ const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   const sightings = sightingsOf(order, orphanedPaymentIds);
   const data = { orphanedPaymentIds, ...sightings, status: 'canceled', reason: 'canceled_by_merchant', at } as const;
   return [{ type: 'OrderCanceled', data }];
-};
-
-const update = (
-  { metadata, expirationMinutes, rateLockMaxMinutes, at: now }: CommandOf<'UpdateOrder'>,
-  order: ExistingOrder,
-): OrderEvent[] => {
-  if (!order.capabilities.can_update)
-    throw new AppError('update_not_allowed', 'the order was created with can_update false: create a new order');
-  refuseTooManyChanges(order);
-  if (expirationMinutes !== undefined && !isOpen(order))
-    throw new AppError(
-      'order_state_conflict',
-      `an order that is ${order.status} has no deadline to change: create a new order`,
-    );
-  const deadline =
-    expirationMinutes !== undefined && moveDeadline(order, { minutes: expirationMinutes, rateLockMaxMinutes, now });
-  const at = now.toISOString();
-  const merged = metadata && { metadata: mergedMetadata(order.metadata ?? {}, metadata) };
-  const updated: OrderEvent = { type: 'OrderUpdated', data: { ...merged, ...deadline, at } };
-  // The locked rates now end later, so payments that were held as late may apply.
-  return followedBy(order, [updated], (current) => (deadline ? applyHeldPayments(current, at) : []));
-};
-
-const mergedMetadata = (current: Metadata, changes: Metadata): Metadata => {
-  const merged = Object.fromEntries(
-    Object.entries({ ...current, ...changes }).filter(([name]) => changes[name] !== null),
-  );
-  const bytes = Buffer.byteLength(JSON.stringify(merged));
-  if (bytes > METADATA_MAX_BYTES)
-    throw invalidRequest([
-      {
-        path: 'metadata',
-        message: `has ${bytes} bytes of JSON after the merge. The limit is ${METADATA_MAX_BYTES}. Set names to null to remove them`,
-      },
-    ]);
-  return merged;
-};
-
-const refuseTooManyChanges = ({ changes }: ExistingOrder): void => {
-  if (changes >= MAX_CHANGES)
-    throw new AppError(
-      'update_not_allowed',
-      `an order can be changed at most ${MAX_CHANGES} times: create a new order`,
-    );
 };
 
 const remove = (order: ExistingOrder, at: string): OrderEvent[] => {

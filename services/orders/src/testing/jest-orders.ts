@@ -19,6 +19,7 @@ import { createLogger, type InternalClient, internalClient, type Logger, newId }
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from '../app.ts';
 import { paymentsClient } from '../commands/payments-client.ts';
+import { orderChanges } from '../commands/order-changes.ts';
 import { orderCommands } from '../commands/order-commands.ts';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import { type DeadlineOptions, dueOrders, watchDeadlines } from '../deadlines/deadlines.ts';
@@ -240,11 +241,11 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     currencies: async () => ({ payment_currencies: [] }),
     commands,
     handler,
+    changes: orderChanges({ ...shared, commands, handler, payments }),
     deletion,
     runDue,
     history,
     sandbox: true,
-    rateLockMaxMinutes: 1_440,
     now,
     log,
     checks: {},

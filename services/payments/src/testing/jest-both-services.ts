@@ -11,6 +11,7 @@ import {
 import { createLogger, type InternalClient, type Logger } from '@cpg/platform';
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/commands/payments-client.ts';
+import { orderChanges } from '../../../orders/src/commands/order-changes.ts';
 import { orderCommands } from '../../../orders/src/commands/order-commands.ts';
 import { orderDeletion } from '../../../orders/src/commands/deletion.ts';
 import { orderHistory } from '../../../orders/src/read/history.ts';
@@ -204,11 +205,11 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
     }),
     commands,
     handler,
+    changes: orderChanges({ ...shared, commands, handler, payments }),
     deletion,
     runDue,
     history: orderHistory({ client, readModel }),
     sandbox: true,
-    rateLockMaxMinutes: 1_440,
     now,
     log,
     checks: {},

@@ -126,7 +126,9 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   );
 
   app.post('/orders/:id/cancel', { config: CHANGE, schema: schemas.cancelOrder }, async (request, reply) =>
-    reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
+    reply
+      .code(201)
+      .send(await orders.cancel(orderRef(request, request.params.id), request.body ?? {}, callContext(request))),
   );
 
   app.post('/orders/:id/capture', { config: CHANGE, schema: schemas.captureOrder }, async (request, reply) =>

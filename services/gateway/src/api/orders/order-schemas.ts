@@ -1,6 +1,7 @@
 import {
   AcceptOrder,
   AmountDto,
+  CancelOrderDto,
   HistoryEntry,
   invalidRequest,
   MAX_FILTERED_KEYS,
@@ -139,7 +140,7 @@ export const updateOrder = {
   operationId: 'updateOrder',
   summary: 'Update an order',
   description:
-    'Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.',
+    'Merges `metadata` by name: a name with `null` is removed, a name that is absent stays. While the order is open, also changes `expiration_minutes`, and replaces `items` while no money was seen: they are priced with new rates, and the payer pays the new amount at the same addresses. Everything that is sent is changed, or nothing. Returns 409 `payment_in_progress` for `items` once money was seen, 409 `update_not_allowed` if the order does not have the capability `can_update`, and 422 `rate_lock_exceeded` if the deadline is later than its locked rates can hold and it does not renew.',
   tags,
   params,
   body: UpdateOrderDto,
@@ -161,10 +162,10 @@ export const cancelOrder = {
   operationId: 'cancelOrder',
   summary: 'Cancel an order',
   description:
-    'Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired.',
+    'Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. With `if_unpaid`, an order is canceled only if no money was seen for it: 409 `payment_in_progress` otherwise. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired. The body may be absent.',
   tags,
   params,
-  body: NoBody,
+  body: CancelOrderDto.nullish(),
   response: { 201: Order },
 };
 

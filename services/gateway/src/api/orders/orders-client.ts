@@ -1,6 +1,7 @@
 import {
   type AcceptOrder,
   type AdvanceTimeCall,
+  type CancelOrderDto,
   type CreateOrderCall,
   type HistoryQuery,
   isAppError,
@@ -35,8 +36,8 @@ export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
 /** Calls to the orders service. All can be repeated: orders recognises the request id of a repeat. */
 export const ordersClient = (client: InternalClient) => {
-  const post = (ref: OrderRef, verb: string, context: CallContext, given: object = {}): Promise<Order> => {
-    const body = { ...owner(ref), ...given };
+  const post = (ref: OrderRef, verb: string, how: object, context: CallContext): Promise<Order> => {
+    const body = { ...owner(ref), ...how };
     return withNotFound(
       'order',
       client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body }),
@@ -59,9 +60,9 @@ export const ordersClient = (client: InternalClient) => {
         'order',
         client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
       ),
-    cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
-    accept: (ref: OrderRef, accepted: AcceptOrder, context: CallContext) => post(ref, 'accept', context, accepted),
-    capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
+    cancel: (ref: OrderRef, how: CancelOrderDto, context: CallContext) => post(ref, 'cancel', how, context),
+    accept: (ref: OrderRef, how: AcceptOrder, context: CallContext) => post(ref, 'accept', how, context),
+    capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', {}, context),
     /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
       withNotFound('order', client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),

@@ -22,7 +22,7 @@ public class Shop {
         null, null, "table=B7", null, null);
     Order later = apiAt(System.getenv("LATER_URL")).getOrder(created.getId(), null);
     OrderHistoryPage history = orders.listOrderHistory(created.getId(), 1, null);
-    Order canceled = orders.cancelOrder(created.getId(), null);
+    Order canceled = orders.cancelOrder(created.getId(), null, null);
     int refusal = 0;
     try {
       orders.getOrder("ord_unknown", null);
