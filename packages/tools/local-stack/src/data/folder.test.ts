@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { emptyDataFolder, lockDataFolder, openDataFolder } from './folder.ts';
@@ -95,11 +105,20 @@ test('neither opens nor empties a folder in use', async () => {
   lockDataFolder(folder)();
 });
 
+test('while the folder is locked, launcher.pid has the process id alone', () => {
+  const folder = openDataFolder(base);
+  const unlock = lockDataFolder(folder);
+  expect(readFileSync(join(folder, 'launcher.pid'), 'utf8')).toBe(`${process.pid}\n`);
+  unlock();
+  expect(existsSync(join(folder, 'launcher.pid'))).toBe(false);
+});
+
 test('ignores the lock of an ended process, even if its process id is in use again', () => {
   const folder = openDataFolder(base);
-  writeFileSync(join(folder, 'launcher.pid'), `${process.pid} long ago`);
+  writeFileSync(join(folder, 'launcher.lock'), `${process.pid} long ago`);
+  writeFileSync(join(folder, 'launcher.pid'), `${process.pid}\n`);
   lockDataFolder(folder)();
-  expect(existsSync(join(folder, 'launcher.pid'))).toBe(false);
+  expect(readdirSync(folder)).toEqual(['format']);
 });
 
 test('emptying deletes everything, and can be repeated', async () => {

@@ -61,7 +61,9 @@ const formatOf = (folder: string): string | null => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
 };
 
-const LOCK_FILE = 'launcher.pid';
+const LOCK_FILE = 'launcher.lock';
+/** The process id alone, for people and scripts: `kill "$(cat .data/launcher.pid)"`. Nothing reads it here. */
+const PID_FILE = 'launcher.pid';
 
 /** Locks the data folder for this process until the returned function is called. Ignores the lock of a process that has
  *  ended. Throws LaunchError when another process holds the lock. */
@@ -77,9 +79,12 @@ export const lockDataFolder = (folder: string): (() => void) => {
     }
     rmSync(file, { force: true });
     writeFileSync(file, content, { flag: 'wx' });
+    writeAtomically(join(folder, PID_FILE), `${process.pid}\n`);
   });
   return () => {
-    if (existsSync(file) && readFileSync(file, 'utf8') === content) rmSync(file, { force: true });
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== content) return;
+    rmSync(join(folder, PID_FILE), { force: true });
+    rmSync(file);
   };
 };
 
