@@ -73,6 +73,10 @@ create table webhooks (
   merchant_id text not null references merchants (id),
   url text not null,
   events text[] not null,
+  -- The merchant's name for it.
+  label text,
+  -- The key and value that the metadata of an order has whose events it receives: {"shop": "b2c"}. Null for all orders.
+  filter jsonb,
   is_enabled boolean not null default false,
   disabled_reason text,
   secret_box text not null,
@@ -140,7 +144,7 @@ create view merchant_ids as select id from merchants;
 
 -- Webhooks that are not deleted. `version` changes whenever one of them changes.
 create view webhook_endpoints as
-  select id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until, older_secret_box,
+  select id, merchant_id, url, events, filter, is_enabled, secret_box, previous_secret_box, previous_secret_until, older_secret_box,
     older_secret_until, updated_at, xmin::text as version
   from webhooks where deleted_at is null;
 

@@ -30,9 +30,16 @@ export const metadataHash = (key: string, value: string): string =>
 /** The hashes of the first keys whose values are text, numbers or booleans. */
 export const metadataHashes = (metadata: Metadata): string[] =>
   Object.entries(metadata)
-    .flatMap(([key, value]) =>
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-        ? [metadataHash(key, String(value))]
-        : [],
-    )
+    .flatMap(([key, value]) => {
+      const text = comparedText(value);
+      return text === undefined ? [] : [metadataHash(key, text)];
+    })
     .slice(0, MAX_FILTERED_KEYS);
+
+/** Whether metadata has these values, written as text, at these keys. */
+export const hasMetadata = (metadata: Metadata, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(([key, text]) => Object.hasOwn(metadata, key) && comparedText(metadata[key]) === text);
+
+/** A value as filters compare it: text, or a number or boolean as JSON writes it. Undefined for other values. */
+const comparedText = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

@@ -46,12 +46,30 @@ export const WebhookEventType = z.enum(EVENT_TYPES);
 export const OrderEventType = eventTypesOf('order');
 export const PaymentEventType = eventTypesOf('payment');
 
+/** Selects the events of orders by one key of their metadata. */
+export const WebhookFilter = withExample(
+  z
+    .record(requestText(1, 255), requestText(0, 255))
+    .refine((filter) => Object.keys(filter).length === 1, { error: 'must have exactly one key of metadata' })
+    .meta({ minProperties: 1, maxProperties: 1 }),
+  { shop: 'b2c' },
+);
+export type WebhookFilter = z.infer<typeof WebhookFilter>;
+
+const WebhookLabel = requestText(1, 100);
+const FILTER_MEANING =
+  'The webhook receives only events of orders whose `metadata` has this value at this key. The value is exact: text, or a number, `true` or `false` as JSON writes it.';
+
 export const Webhook = withExample(
   z.object({
     id: WebhookId.describe('The webhook: `whk_` and a ULID.'),
     merchant_id: OwnerId,
     url: z.string().describe('The URL that receives the events.'),
     events: z.array(WebhookEventType).describe('The types of events that the webhook receives.'),
+    label: z.string().optional().describe('Your name for the webhook. Absent if it has none.'),
+    filter: WebhookFilter.optional().describe(
+      `${FILTER_MEANING} Absent if the webhook receives the events of all orders.`,
+    ),
     is_enabled: z.boolean().describe('Whether events are delivered. The configuration is kept while it is `false`.'),
     disabled_reason: z
       .string()
@@ -83,6 +101,8 @@ export const CreateWebhookDto = withExample(
   z.strictObject({
     url: requestText(0, 2048).describe('A public HTTPS URL. It cannot be changed later.'),
     events: WebhookEvents.describe('The types of events that the webhook receives.'),
+    label: WebhookLabel.optional().describe('Your name for the webhook, for example the name of a shop.'),
+    filter: WebhookFilter.optional().describe(`${FILTER_MEANING} Without it, events of all orders.`),
   }),
   { url: 'https://shop.example/hooks/payments', events: ['order:paid', 'payment:applied'] },
 );
@@ -93,13 +113,19 @@ export const UpdateWebhookDto = z
     events: WebhookEvents.optional().describe(
       'The types of events that the webhook receives from now on: all of them, because the list replaces the earlier one.',
     ),
+    label: WebhookLabel.nullable().optional().describe('Your name for the webhook. `null` removes it.'),
+    filter: WebhookFilter.nullable()
+      .optional()
+      .describe(
+        `${FILTER_MEANING} \`null\` removes the filter. A change counts for events that are queued from then on.`,
+      ),
     is_enabled: z
       .boolean()
       .optional()
       .describe('Whether events are delivered. The configuration is kept while it is `false`.'),
   })
-  .refine((body) => body.events !== undefined || body.is_enabled !== undefined, {
-    error: 'must have events, is_enabled, or both',
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: 'must have events, label, filter or is_enabled',
   })
   .meta({ minProperties: 1 });
 export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;

@@ -485,7 +485,7 @@ export interface paths {
         head?: never;
         /**
          * Update a webhook
-         * @description `events` replaces the whole list. `is_enabled` turns deliveries on or off. A disabled webhook receives nothing: new events are not queued, and a delivery that becomes due ends with the status `failed`. After re-enabling the webhook, use replay to receive the missed events. The URL cannot be changed: delete the webhook and create another one.
+         * @description `events` replaces the whole list, and `filter` the whole filter. `is_enabled` turns deliveries on or off. A disabled webhook receives nothing: new events are not queued, and a delivery that becomes due ends with the status `failed`. After re-enabling the webhook, use replay to receive the missed events. The URL cannot be changed: delete the webhook and create another one.
          *
          *     Needs the scope `webhooks:self:update`.
          */
@@ -893,6 +893,12 @@ export interface components {
             url: string;
             /** @description The types of events that the webhook receives. */
             events: components["schemas"]["WebhookEventType"][];
+            /** @description Your name for the webhook, for example the name of a shop. */
+            label?: string | undefined;
+            /** @description The webhook receives only events of orders whose `metadata` has this value at this key. The value is exact: text, or a number, `true` or `false` as JSON writes it. Without it, events of all orders. */
+            filter?: {
+                [key: string]: string;
+            } | undefined;
         };
         CryptoDepositInstruction: {
             /**
@@ -4048,6 +4054,12 @@ export interface components {
         UpdateWebhookDto: {
             /** @description The types of events that the webhook receives from now on: all of them, because the list replaces the earlier one. */
             events?: components["schemas"]["WebhookEventType"][] | undefined;
+            /** @description Your name for the webhook. `null` removes it. */
+            label?: (string | null) | undefined;
+            /** @description The webhook receives only events of orders whose `metadata` has this value at this key. The value is exact: text, or a number, `true` or `false` as JSON writes it. `null` removes the filter. A change counts for events that are queued from then on. */
+            filter?: ({
+                [key: string]: string;
+            } | null) | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled?: boolean | undefined;
         };
@@ -4073,6 +4085,12 @@ export interface components {
             url: string;
             /** @description The types of events that the webhook receives. */
             events: components["schemas"]["WebhookEventType"][];
+            /** @description Your name for the webhook. Absent if it has none. */
+            label?: string | undefined;
+            /** @description The webhook receives only events of orders whose `metadata` has this value at this key. The value is exact: text, or a number, `true` or `false` as JSON writes it. Absent if the webhook receives the events of all orders. */
+            filter?: {
+                [key: string]: string;
+            } | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled: boolean;
             /** @description Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day. */
@@ -4179,6 +4197,12 @@ export interface components {
             url: string;
             /** @description The types of events that the webhook receives. */
             events: components["schemas"]["WebhookEventType"][];
+            /** @description Your name for the webhook. Absent if it has none. */
+            label?: string | undefined;
+            /** @description The webhook receives only events of orders whose `metadata` has this value at this key. The value is exact: text, or a number, `true` or `false` as JSON writes it. Absent if the webhook receives the events of all orders. */
+            filter?: {
+                [key: string]: string;
+            } | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled: boolean;
             /** @description Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day. */

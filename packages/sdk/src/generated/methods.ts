@@ -241,7 +241,7 @@ export interface Methods {
   /**
    * Update a webhook.
    *
-   * `events` replaces the whole list. `is_enabled` turns deliveries on or off. A disabled webhook receives nothing: new events are not queued, and a delivery that becomes due ends with the status `failed`. After re-enabling the webhook, use replay to receive the missed events. The URL cannot be changed: delete the webhook and create another one.
+   * `events` replaces the whole list, and `filter` the whole filter. `is_enabled` turns deliveries on or off. A disabled webhook receives nothing: new events are not queued, and a delivery that becomes due ends with the status `failed`. After re-enabling the webhook, use replay to receive the missed events. The URL cannot be changed: delete the webhook and create another one.
    *
    * Needs the scope `webhooks:self:update`.
    */

@@ -117,9 +117,11 @@ test('a list goes on from its cursor after an interruption', async () => {
 
 test('receives, verifies, looks up and repeats webhooks', async () => {
   const events = ['order:created'] as ['order:created'];
-  const { id, secret } = await client.createWebhook({ url: receiver.urlOf('/sdk'), events });
+  const shop = { label: 'Consumers', filter: { shop: 'b2c' } };
+  const { id, secret } = await client.createWebhook({ url: receiver.urlOf('/sdk'), events, ...shop });
   expect(await client.updateWebhook(id, { is_enabled: true })).toMatchObject({ is_enabled: true });
-  expect(await client.getWebhook(id)).toMatchObject({ events });
+  expect(await client.getWebhook(id)).toMatchObject({ events, ...shop });
+  expect(await client.updateWebhook(id, { filter: null })).not.toHaveProperty('filter');
   expect((await client.listWebhooks()).items).toHaveLength(1);
   const { delivery_id } = await client.testWebhook({ webhook_id: id, event_type: 'order:created' });
   const [attempt] = await receiver.attempts('/sdk', 1);

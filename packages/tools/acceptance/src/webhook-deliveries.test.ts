@@ -1,4 +1,4 @@
-import type { Order, WebhookEventType } from '@cpg/contracts';
+import type { CreateWebhookDto, Order, WebhookEventType } from '@cpg/contracts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Attempt, hasValidXSignature, type Receiver, startReceiver, verifyDelivery } from './harness/receiver.ts';
@@ -30,9 +30,9 @@ afterAll(() => Promise.all([shop.api.close(), receiver.close()]));
 let endpoints = 0;
 
 /** Creates and enables a webhook with its own endpoint. */
-const subscribe = async (events: WebhookEventType[] = ALL) => {
+const subscribe = async (events: WebhookEventType[] = ALL, more: Pick<CreateWebhookDto, 'label' | 'filter'> = {}) => {
   const path = `/endpoint-${(endpoints += 1)}`;
-  const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events });
+  const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events, ...more });
   await shop.api.updateWebhook(id, { is_enabled: true });
   return { id, secret, path };
 };
@@ -107,6 +107,43 @@ test('money that needs a decision is announced, with how the merchant knows its 
     ['payment:received', undefined, changed],
     ['payment:orphaned', 'canceled', changed],
   ]);
+});
+
+test('the webhooks of two shops of one merchant get the events of their own orders, also in a replay', async () => {
+  const events: WebhookEventType[] = ['order:created', 'order:paid', 'payment:applied'];
+  const [b2c, b2b] = [
+    await subscribe(events, { label: 'Consumers', filter: { shop: 'b2c' } }),
+    await subscribe(events, { label: 'Companies', filter: { shop: 'b2b' } }),
+  ];
+  const all = await subscribe(['order:paid']);
+  const before = new Date();
+  const sell = async (metadata: Record<string, string>) => {
+    const order = await shop.api.createOrder(orderBody({ metadata }));
+    await pay(order, '10');
+    return order.id;
+  };
+  const ofB2c = await sell({ shop: 'b2c' });
+  const ofNone = await sell({ table: 'B7' });
+  const ofB2b = await sell({ shop: 'b2b' });
+
+  /** Events and their orders, sorted: between those of an order and those of its payments there is no order. */
+  const eventsAt = async (path: string, count: number) =>
+    (await receiver.attempts(path, count))
+      .map((attempt) => `${eventOf(attempt)} ${dataOf(attempt).order_id ?? dataOf(attempt).id}`)
+      .sort();
+  const allOf = (...ids: string[]) => ids.flatMap((id) => events.map((event) => `${event} ${id}`)).sort();
+  expect(await eventsAt(all.path, 3)).toEqual([ofB2c, ofNone, ofB2b].map((id) => `order:paid ${id}`).sort());
+  expect(await eventsAt(b2c.path, 3)).toEqual(allOf(ofB2c));
+  expect(await eventsAt(b2b.path, 3)).toEqual(allOf(ofB2b));
+
+  await shop.api.updateWebhook(b2c.id, { filter: { shop: 'b2b' } });
+  const range = { from_date: before.toISOString(), to_date: new Date().toISOString() };
+  const { id: replayId } = await shop.api.replay(b2c.id, range);
+  expect(await eventsAt(b2c.path, 6)).toEqual(allOf(ofB2c, ofB2b));
+  await until('the replay is done', async () => (await shop.api.replayOf(b2c.id, replayId)).status === 'done');
+  expect((await shop.api.replayOf(b2c.id, replayId)).queued_events).toBe(3);
+  expect((await shop.api.deliveries(b2c.id)).total).toBe(6);
+  expect((await shop.api.deliveries(b2b.id)).total).toBe(3);
 });
 
 test('a delivery has the headers of the API reference', async () => {

@@ -1,5 +1,5 @@
 import { EventId, exampleMessage, type ResourceMessage, WebhookPayload } from '@cpg/contracts';
-import { renderMessage } from './render.ts';
+import { passes, renderMessage } from './render.ts';
 
 const message = exampleMessage('order.paid') as ResourceMessage;
 
@@ -63,3 +63,43 @@ test('a payment is announced when it is received and when it becomes an orphan, 
 
 test('a message that merchants do not receive gives no webhook event', () =>
   expect(renderMessage(exampleMessage('payment.confirmed') as ResourceMessage)).toEqual([]));
+
+describe('a filter by metadata of the order', () => {
+  const eventOf = (type: 'order.paid' | 'payment.applied', changes: object) => {
+    const example = exampleMessage(type);
+    return renderMessage({ ...example, data: { ...example.data, ...changes } })[0]!;
+  };
+  const about = (metadata?: object) => {
+    const { metadata: _, ...resource } = exampleMessage('order.paid').data.resource;
+    return eventOf('order.paid', { resource: { ...resource, ...(metadata && { metadata }) } });
+  };
+
+  test.each<[filter: Record<string, string>, metadata: object | undefined, isPassed: boolean]>([
+    [{ shop: 'b2c' }, { shop: 'b2c', table: 7 }, true],
+    [{ shop: 'b2c' }, { shop: 'b2b' }, false],
+    [{ shop: 'b2c' }, { Shop: 'b2c' }, false],
+    [{ shop: 'b2c' }, { other: 'b2c' }, false],
+    [{ shop: 'b2c' }, undefined, false],
+    [{ shop: 'b2c' }, { shop: ['b2c'] }, false],
+    [{ shop: '7' }, { shop: 7 }, true],
+    [{ shop: 'true' }, { shop: true }, true],
+    [{ shop: 'null' }, { shop: null }, false],
+    [{ shop: '' }, { shop: '' }, true],
+    [{ constructor: 'b2c' }, {}, false],
+  ])('%j with the metadata %j: %s', (filter, metadata, isPassed) =>
+    expect(passes(filter, about(metadata))).toBe(isPassed),
+  );
+
+  test('no filter lets every event through', () => {
+    expect([about(), about({ shop: 'b2c' })].map((event) => passes(null, event))).toEqual([true, true]);
+  });
+
+  test('of an event about a payment reads its order, not the metadata of the payment', () => {
+    const ofShop = (shop: string) => ({ external_reference_id: 'cart-1', metadata: { shop } });
+    const resource = { ...exampleMessage('payment.applied').data.resource, metadata: { shop: 'b2c' } };
+    const passed = [{ order: ofShop('b2c') }, { order: ofShop('b2b') }, { order: undefined }].map((changes) =>
+      passes({ shop: 'b2c' }, eventOf('payment.applied', { resource, ...changes })),
+    );
+    expect(passed).toEqual([true, false, false]);
+  });
+});

@@ -1,4 +1,13 @@
-import { derivedId, refundIn, type ResourceMessage, type WebhookEventType, webhookEventsOf } from '@cpg/contracts';
+import {
+  derivedId,
+  hasMetadata,
+  type Metadata,
+  refundIn,
+  type ResourceMessage,
+  type WebhookEventType,
+  webhookEventsOf,
+  type WebhookFilter,
+} from '@cpg/contracts';
 import type { StoredEvent } from './delivery.ts';
 
 /** An event as it is stored and sent, with the fields that select its recipients. */
@@ -8,6 +17,8 @@ export interface RenderedEvent extends StoredEvent {
   readonly type: WebhookEventType;
   readonly merchantId: string;
   readonly orderId: string;
+  /** The metadata of the order, as the event shows it. Empty if it has none, or the event is about no order. */
+  readonly orderMetadata: Metadata;
   /** A sample event of a test delivery. */
   readonly isTest: boolean;
 }
@@ -17,6 +28,7 @@ export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(
   const { id, time, sequence, merchantid: merchantId, orderid: orderId, data } = message;
   const occurredMs = Date.parse(time);
   const refund = refundIn(message);
+  const orderMetadata = orderMetadataIn(message);
   return types.map((type, index) => {
     const payload = {
       event: type,
@@ -35,8 +47,18 @@ export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(
       sequence,
       merchantId,
       orderId,
+      orderMetadata,
       isTest: false,
       body: Buffer.from(JSON.stringify(payload)),
     };
   });
 };
+
+/** An event about an order shows the order itself. An event about a payment shows how the merchant knows its order. */
+const orderMetadataIn = ({ type, data }: ResourceMessage): Metadata =>
+  (type.startsWith('order.') ? data.resource : data.order)?.metadata ?? {};
+
+/** Whether the filter of a webhook lets an event through. The metadata of the event counts, so a replay selects the
+ *  same events. */
+export const passes = (filter: WebhookFilter | null, { orderMetadata }: RenderedEvent): boolean =>
+  filter === null || hasMetadata(orderMetadata, filter);

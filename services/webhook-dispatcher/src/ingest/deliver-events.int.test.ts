@@ -78,6 +78,37 @@ test('uses the current webhooks of a merchant, even if the cache is outdated', a
   expect(receiver.received.map(({ path }) => path)).toEqual(['/one', '/one', '/two', '/moved']);
 });
 
+test('webhooks of two shops get the events of their own orders, by the metadata at each event', async () => {
+  const { consume } = await system.start();
+  const merchantId = newId('merchant');
+  const orderId = newId('order');
+  const webhookOf = (shop: string) =>
+    system.webhook(`${receiver.url}/${shop}`, {
+      merchantId,
+      events: ['order:paid', 'payment:applied'],
+      filter: { shop },
+    });
+  const consumeOf = (metadata: Record<string, string>, id = newId('order')) =>
+    consume([
+      message({ type: 'order.paid', merchantId, orderId: id, metadata }),
+      message({ type: 'payment.applied', merchantId, orderId: id, metadata }),
+    ]);
+  await webhookOf('b2c');
+  const b2b = await webhookOf('b2b');
+  await system.webhook(`${receiver.url}/all`, { merchantId, events: ['order:paid'] });
+  await consumeOf({ shop: 'b2c' });
+  await consumeOf({});
+  await consumeOf({ shop: 'b2b' }, orderId);
+  // From here on the order belongs to the other shop.
+  await consumeOf({ shop: 'b2c' }, orderId);
+  await system.pool.query(`update gateway.webhooks set filter = '{"shop": "outlet"}' where id = $1`, [b2b.id]);
+  await consumeOf({ shop: 'b2b' });
+  await consumeOf({ shop: 'outlet' });
+  await allDelivered();
+  const count = (path: string) => receiver.received.filter((request) => request.path === path).length;
+  expect({ b2c: count('/b2c'), b2b: count('/b2b'), all: count('/all') }).toEqual({ b2c: 4, b2b: 4, all: 6 });
+});
+
 test('a merchant that changes a webhook all the time delays neither its own events nor those of others', async () => {
   const [busy, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
   const ingested: unknown[] = [];

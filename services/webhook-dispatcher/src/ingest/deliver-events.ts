@@ -1,7 +1,7 @@
 import type { ResourceMessage } from '@cpg/contracts';
 import type { Logger } from '@cpg/platform';
 import type { Ingest } from './ingest.ts';
-import { renderMessage } from '../delivery/render.ts';
+import { passes, renderMessage } from '../delivery/render.ts';
 import { firstBodyDay, type Retention } from '../queue/partitions.ts';
 import type { Directory, Subscriptions } from '../webhooks/directory.ts';
 
@@ -34,7 +34,7 @@ export const deliverEvents =
     const ingestFor = async (subscriptions: ReadonlyMap<string, Subscriptions>, deletedOrderIds: readonly string[]) => {
       const recipients = recent.flatMap((event) =>
         (subscriptions.get(event.merchantId)?.webhooks ?? [])
-          .filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
+          .filter(({ isEnabled, events, filter }) => isEnabled && events.includes(event.type) && passes(filter, event))
           .map(({ id }) => ({ event, webhookId: id })),
       );
       const events = [...new Set(recipients.map(({ event }) => event))];

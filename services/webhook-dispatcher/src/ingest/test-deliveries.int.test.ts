@@ -27,20 +27,26 @@ const sender = async (options: { isSandbox?: boolean } = {}) => {
     });
 };
 
-test.each(ALL_EVENTS)('a test delivery of %s is marked as a test, and goes to a disabled webhook too', async (type) => {
-  const send = await sender();
-  const { id, secret, merchantId } = await system.webhook(receiver.url, { isEnabled: false });
-  const answer = await send(id, type);
-  expect(answer.statusCode).toBe(201);
-  const [request] = await receiver.arrived(1);
-  expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
-  const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
-  expect(payload).toMatchObject({
-    event: type,
-    object_type: type.split(':')[0],
-    data: { merchant_id: merchantId, metadata: { test: true } },
-  });
-});
+test.each(ALL_EVENTS)(
+  'a test delivery of %s is marked as a test, and goes to a disabled webhook with a filter too',
+  async (type) => {
+    const send = await sender();
+    const { id, secret, merchantId } = await system.webhook(receiver.url, {
+      isEnabled: false,
+      filter: { shop: 'b2c' },
+    });
+    const answer = await send(id, type);
+    expect(answer.statusCode).toBe(201);
+    const [request] = await receiver.arrived(1);
+    expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
+    const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
+    expect(payload).toMatchObject({
+      event: type,
+      object_type: type.split(':')[0],
+      data: { merchant_id: merchantId, metadata: { test: true } },
+    });
+  },
+);
 
 test('a test delivery to an unknown webhook is 404, and production has no test deliveries', async () => {
   const send = await sender();

@@ -173,7 +173,14 @@ test('a webhook whose secret cannot be decrypted gets no attempt, and opens its 
   const keys = () => {
     throw new Error('no such key');
   };
-  const webhook = { id: 'whk_1', merchantId: 'mer_1', url: new URL('https://a.example'), events: [], isEnabled: true };
+  const webhook = {
+    id: 'whk_1',
+    merchantId: 'mer_1',
+    url: new URL('https://a.example'),
+    events: [],
+    filter: null,
+    isEnabled: true,
+  };
   const { dispatcher, sent, results, requeued } = testDispatcher({ webhooks: { get: () => ({ ...webhook, keys }) } });
   for (const isOpen of [false, true]) {
     dispatcher.accept([aDelivery()]);

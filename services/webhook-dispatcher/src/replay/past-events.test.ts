@@ -1,22 +1,29 @@
 import { AppError, type HistoryOrdersQuery, type HistoryQuery } from '@cpg/contracts';
 import { message } from '../testing/jest-dispatchers.ts';
 import { type History, historyClient, loadReplayBatch } from './past-events.ts';
-import type { ReplayRow } from './replay-table.ts';
+import type { ClaimedReplay, ReplayRow } from './replay-table.ts';
 
 const AT = new Date('2026-01-31T12:00:00.000Z');
 const RANGE = { from: AT.toISOString(), to: AT.toISOString() };
-const REPLAY: ReplayRow = {
+const REPLAY: ReplayRow & Pick<ClaimedReplay, 'filter'> = {
   ...{ id: 'rpl_1', webhook_id: 'whk_1', merchant_id: 'mer_1', from_at: AT, to_at: AT, event_types: ['order:paid'] },
-  ...{ events: 0, reached_order: null, order_id: null, order_place: null, failures: 0, deferred: [] },
+  ...{ events: 0, reached_order: null, order_id: null, order_place: null, failures: 0, deferred: [], filter: null },
 };
 
 /** What an order has: its payments of one page, or an error. */
-type Past = Error | { readonly places: readonly string[]; readonly more?: boolean; readonly merchantId?: string };
+type Past =
+  | Error
+  | {
+      readonly places: readonly string[];
+      readonly more?: boolean;
+      readonly merchantId?: string;
+      readonly metadata?: Record<string, string>;
+    };
 const BROKEN = new AppError('internal_error', 'broken');
 
 /** A history with these orders, each at the place of its id. */
 const load = async (
-  replay: Partial<ReplayRow>,
+  replay: Partial<typeof REPLAY>,
   orders: Readonly<Record<string, Past>>,
   { next = null, deferred = {} }: { next?: string | null; deferred?: Readonly<Record<string, Past>> } = {},
 ) => {
@@ -27,9 +34,10 @@ const load = async (
     asked.events[`${kind} ${id}`] = query;
     const past = { ...orders, ...deferred }[id]!;
     if (past instanceof Error) throw past;
-    const { places, more = false, merchantId = 'mer_1' } = past;
+    const { places, more = false, merchantId = 'mer_1', metadata = {} } = past;
     const type = kind === 'order' ? 'order.paid' : 'payment.applied';
-    return { messages: places.map((place) => ({ place, message: message({ type, merchantId, orderId: id }) })), more };
+    const messages = places.map((place) => ({ place, message: message({ type, merchantId, orderId: id, metadata }) }));
+    return { messages, more };
   };
   const history = {
     ordersOf: async (merchantId: string, query: HistoryOrdersQuery) => {
@@ -98,6 +106,12 @@ test('an order with more events than a page is continued after its last one', as
   expect(asked.orders).toEqual([{ ...RANGE, after: 'at a', limit: 1 }]);
   expect(asked.events).toEqual({ 'order b': { ...RANGE, after: '3' } });
   expect(cursor).toEqual(at('at b'));
+});
+
+test('keeps only events that pass the filter of the webhook', async () => {
+  const orders = { a: { places: ['1'], metadata: { shop: 'b2c' } }, b: { places: ['2'], metadata: { shop: 'b2b' } } };
+  const { events, cursor } = await load({ filter: { shop: 'b2c' } }, { ...orders, c: { places: ['3'] } });
+  expect({ events, cursor }).toEqual({ events: ['a order:paid'], cursor: at('at c') });
 });
 
 describe('an order that cannot be read', () => {

@@ -10,8 +10,8 @@ import {
   PaymentHistory,
 } from '@cpg/contracts';
 import { type CallContext, type InternalClient, newContext } from '@cpg/platform';
-import { type RenderedEvent, renderMessage } from '../delivery/render.ts';
-import { cursorOf, type ReplayProgress, type ReplayRow } from './replay-table.ts';
+import { passes, type RenderedEvent, renderMessage } from '../delivery/render.ts';
+import { type ClaimedReplay, cursorOf, type ReplayProgress, type ReplayRow } from './replay-table.ts';
 
 /** Past events, read from the services that own the streams. A `place` is a cursor: pass it as `after` to read on. */
 export interface History {
@@ -54,11 +54,11 @@ const FAILURES_TO_DEFER = 3;
  *  Rejects if the first order cannot be read yet, and once `signal` aborts. */
 export const loadReplayBatch = async (
   history: History,
-  replay: ReplayRow,
+  replay: ReplayRow & Pick<ClaimedReplay, 'filter'>,
   maxOrders: number,
   signal: AbortSignal,
 ): Promise<ReplayBatch> => {
-  const { merchant_id: merchantId, event_types: types } = replay;
+  const { merchant_id: merchantId, event_types: types, filter } = replay;
   const { afterOrder, within } = cursorOf(replay);
   const range = { from: sinceEpoch(replay.from_at), to: sinceEpoch(replay.to_at) };
   const { orders, next } = await history.ordersOf(merchantId, {
@@ -92,7 +92,11 @@ export const loadReplayBatch = async (
     }
     const { messages, more } = result.value;
     const rendered = messages.flatMap(({ message }) => renderMessage(message));
-    events.push(...rendered.filter((event) => event.merchantId === merchantId && types.includes(event.type)));
+    events.push(
+      ...rendered.filter(
+        (event) => event.merchantId === merchantId && types.includes(event.type) && passes(filter, event),
+      ),
+    );
     if (more) {
       const cursor = { afterOrder: finished, within: { id, afterEvent: messages.at(-1)!.place } };
       return { events, cursor, deferred: isRetry ? replay.deferred : deferred, isLast: false };

@@ -1,3 +1,4 @@
+import type { WebhookFilter } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { LONGEST_LEASE } from '../queue/leases.ts';
 
@@ -54,6 +55,8 @@ export interface ReplayProgress {
 export interface ClaimedReplay extends ReplayRow {
   readonly leased_by: string;
   readonly is_webhook_deleted: boolean;
+  /** The filter that the webhook has now. */
+  readonly filter: WebhookFilter | null;
 }
 
 /** Creates a replay, once per id. Null when the webhook has another unfinished replay. */
@@ -105,7 +108,9 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
        order by stepped_at <= $2, stepped_at limit 1 for update skip locked
      ) returning *, not exists (
        select from gateway.webhook_endpoints w where w.id = webhook_id
-     ) as is_webhook_deleted`,
+     ) as is_webhook_deleted, (
+       select filter from gateway.webhook_endpoints w where w.id = webhook_id
+     ) as filter`,
     [holder, now, MAX_RETRY_MS],
   );
   return rows[0] ?? null;

@@ -72,15 +72,29 @@ test('stores old events under the day of the replay, as one delivery with all it
   expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
 });
 
-test('replays only the range, types and merchant of the request', async () => {
+test('replays only the range, types and merchant of the request, and what the filter lets through', async () => {
   const { instance } = await system().start({ replays: FAST });
-  const webhook = await system().webhook(receiver().url);
-  const at = (hours: number, type: 'order.paid' | 'order.created' = 'order.paid', merchantId = webhook.merchantId) =>
-    message({ type, merchantId, time: ago(hours * HOUR_MS).toISOString() });
+  const webhook = await system().webhook(receiver().url, { filter: { shop: 'b2c' } });
+  const at = (
+    hours: number,
+    type: 'order.paid' | 'order.created' = 'order.paid',
+    merchantId = webhook.merchantId,
+    shop = 'b2c',
+  ) => message({ type, merchantId, time: ago(hours * HOUR_MS).toISOString(), metadata: { shop } });
   const [early, first, last, late] = [at(5), at(4), at(3), at(2)];
   const otherMerchant = newId('merchant');
   const ofOtherMerchant = { ...at(3, 'order.paid', otherMerchant), orderid: first.orderid };
-  happen([early, first, last, late, at(3, 'order.created'), at(3, 'order.paid', otherMerchant), ofOtherMerchant]);
+  const ofOtherShop = at(3, 'order.paid', webhook.merchantId, 'b2b');
+  happen([
+    early,
+    first,
+    last,
+    late,
+    ofOtherShop,
+    at(3, 'order.created'),
+    at(3, 'order.paid', otherMerchant),
+    ofOtherMerchant,
+  ]);
   await replay(instance, webhook, { from: new Date(first.time), to: new Date(last.time), types: ['order:paid'] });
   await finished();
   await allDelivered(2);

@@ -20,6 +20,7 @@ export const testDispatcher = (given: Partial<DispatcherOptions> = {}) => {
     merchantId: 'mer_1',
     url: new URL('https://merchant.example'),
     events: [],
+    filter: null,
     isEnabled: !id.includes('disabled'),
     keys: () => [Buffer.alloc(32)],
   });

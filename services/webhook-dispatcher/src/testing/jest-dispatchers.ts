@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
+import type { DomainMessage, Metadata, WebhookEventType, WebhookFilter } from '@cpg/contracts';
 import { migrate } from '@cpg/platform/postgres';
 import { testDatabase } from '@cpg/platform/postgres/testing';
 import { newId, secretBox, webhookRow } from '@cpg/platform';
@@ -80,8 +80,11 @@ export const dispatchers = async () => {
     history,
     start,
     /** Creates a webhook: by default of a new merchant, subscribed to all events, and enabled. */
-    webhook: async (url: string, given: Partial<{ merchantId: string; events: string[]; isEnabled: boolean }> = {}) => {
-      const { merchantId = newId('merchant'), events = ALL_EVENTS, isEnabled = true } = given;
+    webhook: async (
+      url: string,
+      given: Partial<{ merchantId: string; events: string[]; filter: WebhookFilter; isEnabled: boolean }> = {},
+    ) => {
+      const { merchantId = newId('merchant'), events = ALL_EVENTS, filter = null, isEnabled = true } = given;
       const secret = newSecret();
       const id = newId('webhook');
       await pool.query(
@@ -90,9 +93,9 @@ export const dispatchers = async () => {
         [merchantId],
       );
       await pool.query(
-        `insert into gateway.webhooks (id, merchant_id, url, events, is_enabled, secret_box, secret_seed, created_at)
-         values ($1, $2, $3, $4, $5, $6, 'seed', now())`,
-        [id, merchantId, url, events, isEnabled, box.seal(secret, webhookRow(id))],
+        `insert into gateway.webhooks (id, merchant_id, url, events, filter, is_enabled, secret_box, secret_seed, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, 'seed', now())`,
+        [id, merchantId, url, events, filter, isEnabled, box.seal(secret, webhookRow(id))],
       );
       return { id, merchantId, secret };
     },
@@ -127,7 +130,15 @@ export const dispatchers = async () => {
 
 export type Dispatchers = Awaited<ReturnType<typeof dispatchers>>;
 
-type Message = Pick<DomainMessage, 'type'> & { merchantId: string; orderId?: string; time?: string; sequence?: string };
+type Message = Pick<DomainMessage, 'type'> & {
+  merchantId: string;
+  orderId?: string;
+  time?: string;
+  sequence?: string;
+} & {
+  /** The metadata of the order, or of the order of the payment. */
+  metadata?: Metadata;
+};
 
 /** A message of an order or payment topic. */
 export const message = ({
@@ -136,6 +147,7 @@ export const message = ({
   orderId = newId('order'),
   time,
   sequence = '0',
+  metadata = {},
 }: Message): DomainMessage => {
   const at = time ? new Date(time) : new Date();
   const sample = type.startsWith('order.') ? 'order:updated' : 'payment:applied';
@@ -155,6 +167,10 @@ export const message = ({
     causationid: 'test',
     merchantid: merchantId,
     orderid: orderId,
-    data: { change: {}, resource: type === 'order.deleted' ? null : isOrder ? { ...data, id: orderId } : data },
+    data: {
+      change: {},
+      resource: type === 'order.deleted' ? null : isOrder ? { ...data, id: orderId, metadata } : data,
+      ...(!isOrder && { order: { external_reference_id: 'cart-1', metadata } }),
+    },
   } as unknown as DomainMessage;
 };

@@ -1,3 +1,4 @@
+import type { WebhookFilter } from '@cpg/contracts';
 import { type SecretBox, webhookRow } from '@cpg/platform';
 import { signingKey } from '../delivery/sign.ts';
 
@@ -8,6 +9,8 @@ export interface Webhook {
   /** Throws when it cannot be parsed: that must not hold up other webhooks. */
   readonly url: URL;
   readonly events: readonly string[];
+  /** The metadata that an order has whose events the webhook receives. Null for all orders. */
+  readonly filter: WebhookFilter | null;
   readonly isEnabled: boolean;
   /** The keys that sign at `now`: the current one and, after rotations, up to two earlier ones. Throws when a secret
    *  cannot be decrypted. */
@@ -20,6 +23,7 @@ export interface WebhookRow {
   merchant_id: string;
   url: string;
   events: string[];
+  filter: WebhookFilter | null;
   is_enabled: boolean;
   secret_box: string;
   previous_secret_box: string | null;
@@ -28,7 +32,7 @@ export interface WebhookRow {
   older_secret_until: Date | null;
 }
 
-export const WEBHOOK_COLUMNS = `id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until,
+export const WEBHOOK_COLUMNS = `id, merchant_id, url, events, filter, is_enabled, secret_box, previous_secret_box, previous_secret_until,
   older_secret_box, older_secret_until`;
 
 /** Decrypts the secrets with `box` when they are first used. */
@@ -47,6 +51,7 @@ export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
       return (url ??= new URL(row.url));
     },
     events: row.events,
+    filter: row.filter,
     isEnabled: row.is_enabled,
     keys: (now) => {
       const earlier = [

@@ -1,4 +1,4 @@
-import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
+import type { UpdateWebhookDto, Webhook, WebhookEventType, WebhookFilter } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { deleteResponsesOf } from '../../door/idempotency/deleted-resources.ts';
 import type { ListQuery } from '../lists/list-query.ts';
@@ -10,6 +10,8 @@ interface WebhookRow {
   readonly merchant_id: string;
   readonly url: string;
   readonly events: WebhookEventType[];
+  readonly label: string | null;
+  readonly filter: WebhookFilter | null;
   readonly is_enabled: boolean;
   readonly disabled_reason: string | null;
   readonly created_at: Date;
@@ -27,12 +29,14 @@ export interface NewWebhook {
   readonly merchantId: string;
   readonly url: string;
   readonly events: readonly WebhookEventType[];
+  readonly label?: string | undefined;
+  readonly filter?: WebhookFilter | undefined;
   readonly secretBox: string;
   readonly seed: string;
   readonly at: Date;
 }
 
-const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
+const COLUMNS = 'merchant_id, url, events, label, filter, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
 /** Whether the merchant has fewer than `max` webhooks, or the same request has created the webhook `id` before. */
@@ -58,7 +62,7 @@ export const insertWebhook = (
   max: number,
 ): Promise<WebhookWithSecret | 'deleted' | null> =>
   transaction(pool, async (db) => {
-    const { id, merchantId, url, events, secretBox, seed, at } = webhook;
+    const { id, merchantId, url, events, label, filter, secretBox, seed, at } = webhook;
     await lockMerchant(db, merchantId);
     const existing = await db.query<WebhookRow & { secret_box: string; deleted_at: Date | null }>(
       `select ${RETURNED}, deleted_at from gateway.webhooks where id = $1 and merchant_id = $2`,
@@ -67,11 +71,11 @@ export const insertWebhook = (
     const [known] = existing.rows;
     if (known) return known.deleted_at ? 'deleted' : withSecret(known);
     const { rows } = await db.query<WebhookRow & { secret_box: string }>(
-      `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at)
-       select $1, $2, $3, $4, $5, $6, $7
+      `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at, label, filter)
+       select $1, $2, $3, $4, $5, $6, $7, $9, $10
         where (select count(*) from gateway.webhooks where merchant_id = $2 and deleted_at is null) < $8
        returning ${RETURNED}`,
-      [id, merchantId, url, events, secretBox, seed, at, max],
+      [id, merchantId, url, events, secretBox, seed, at, max, label ?? null, filter ?? null],
     );
     return rows[0] ? withSecret(rows[0]) : null;
   });
@@ -105,21 +109,25 @@ export const merchantIdOfWebhook = async (db: Queryable, id: string): Promise<st
   return rows[0]?.merchant_id ?? null;
 };
 
-/** Changes a webhook. Enabling it clears `disabled_reason`. */
+/** Changes a webhook. Enabling it clears `disabled_reason`; null removes the label or the filter. */
 export const updateWebhook = async (
   db: Queryable,
   merchantId: string,
   id: string,
-  { events, is_enabled }: UpdateWebhookDto,
+  { events, label, filter, is_enabled }: UpdateWebhookDto,
   at: Date,
 ): Promise<Webhook | null> => {
   const { rows } = await db.query<WebhookRow>(
     `update gateway.webhooks
         set events = coalesce($3, events), is_enabled = coalesce($4, is_enabled), updated_at = $5,
-            disabled_reason = case when $4 then null else disabled_reason end
+            disabled_reason = case when $4 then null else disabled_reason end,
+            label = case when $6 then $7 else label end, filter = case when $8 then $9 else filter end
       where id = $1 and merchant_id = $2 and deleted_at is null
       returning id, created_at, ${COLUMNS}`,
-    [id, merchantId, events ?? null, is_enabled ?? null, at],
+    [
+      ...[id, merchantId, events ?? null, is_enabled ?? null, at],
+      ...[label !== undefined, label ?? null, filter !== undefined, filter ?? null],
+    ],
   );
   return rows[0] ? resourceOf(rows[0]) : null;
 };
@@ -198,6 +206,8 @@ const resourceOf = (row: WebhookRow): Webhook => ({
   merchant_id: row.merchant_id,
   url: row.url,
   events: row.events,
+  ...(row.label !== null && { label: row.label }),
+  ...(row.filter !== null && { filter: row.filter }),
   is_enabled: row.is_enabled,
   ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
   created_at: row.created_at.toISOString(),

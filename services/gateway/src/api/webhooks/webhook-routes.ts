@@ -103,7 +103,7 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
       schema: schemas.createWebhook,
     },
     async (request, reply) => {
-      const { url, events } = request.body;
+      const { url } = request.body;
       const { merchantId } = callerOf(request);
       const { seed } = request;
       const id = `whk_${seed}`;
@@ -114,7 +114,7 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
         throw new AppError('rate_limited', 'too many webhooks of the merchant are being created');
       }
       await checkUrl(url).finally(free);
-      const webhook = { id, merchantId, url, events, secretBox: newSecretOf(id), seed, at: now() };
+      const webhook = { ...request.body, id, merchantId, secretBox: newSecretOf(id), seed, at: now() };
       const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
       if (!created) throw tooManyWebhooks();
       if (created === 'deleted') throw goneError(webhook.id);

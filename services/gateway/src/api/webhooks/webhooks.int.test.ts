@@ -50,6 +50,11 @@ test.each([
   [{ events: ['order:paid', 'order:paid'] }, 'events'],
   [{ events: ['order:lost'] }, 'events.0'],
   [{ is_enabled: true }, 'is_enabled'],
+  [{ label: '' }, 'label'],
+  [{ label: null }, 'label'],
+  [{ filter: {} }, 'filter'],
+  [{ filter: { shop: 'b2c', table: '7' } }, 'filter'],
+  [{ filter: { shop: 7 } }, 'filter.shop'],
 ])('returns 400 for %j with the path of the field', async (overrides, path) => {
   const { status, body } = await shop.send('POST', '/v1/webhooks', { ...BODY, ...overrides });
   expect(status).toBe(400);
@@ -74,6 +79,24 @@ test('updates events and is_enabled separately; enabling clears disabled_reason'
     disabled_reason: 'it answered 410',
   });
   expect(await patch({ is_enabled: true })).not.toHaveProperty('disabled_reason');
+});
+
+test('a webhook has a label and a filter if its merchant gives them, until they are removed', async () => {
+  const [label, filter] = ['Shop for consumers', { shop: 'b2c' }];
+  const { id, ...created } = await create({ label, filter });
+  expect(created).toMatchObject({ label, filter });
+  const patch = async (body: unknown) => (await shop.send('PATCH', `/v1/webhooks/${id}`, body)).body;
+  expect(await patch({ is_enabled: true })).toMatchObject({ label, filter });
+  expect(await patch({ filter: { shop: 'b2b' } })).toMatchObject({ label, filter: { shop: 'b2b' } });
+  expect((await shop.send('GET', `/v1/webhooks/${id}`)).body).toMatchObject({ label, filter: { shop: 'b2b' } });
+  expect((await shop.send('GET', '/v1/webhooks')).body.items).toMatchObject([{ label, filter: { shop: 'b2b' } }]);
+  const { rows } = await gateway.pool.query('select filter from gateway.webhook_endpoints where id = $1', [id]);
+  expect(rows).toEqual([{ filter: { shop: 'b2b' } }]);
+  expect(await patch({ filter: null })).not.toHaveProperty('filter');
+  expect(await patch({ label: null, filter })).toMatchObject({ filter });
+  const { body } = await shop.send('GET', `/v1/webhooks/${id}`);
+  expect(body).toMatchObject({ filter });
+  expect(body).not.toHaveProperty('label');
 });
 
 test('refuses to change the URL and says what to do', async () => {
