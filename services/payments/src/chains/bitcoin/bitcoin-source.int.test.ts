@@ -7,11 +7,14 @@ import {
   canTestOn,
   mineBitcoin,
 } from '@cpg/local-chain';
+import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
 import type { ChainSource } from '../chain-source.ts';
 import { watchedIn } from '../reading/watched-addresses.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
 
+// Source: BIP350, test vectors.
+const TAPROOT_KEY = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 const miner = testWallet(1);
 const payee = testWallet(2);
 const other = testWallet(3);
@@ -33,6 +36,12 @@ function readsChainOf(name: BitcoinNodeName) {
   let node: BitcoinNode;
   let source: ChainSource & { close: () => Promise<void> };
   const mine = (count: number, to = miner.address) => mineBitcoin(node.call, count, to);
+  const unitsOfCoinbase = async (block: string): Promise<bigint> => {
+    const { transfers } = await source.block((await refOf(block))!, watchedIn(new Set([miner.address])));
+    return transfers.find(({ minConfirmations }) => minConfirmations !== undefined)!.units;
+  };
+  const refOf = async (hash: string) =>
+    source.at((await node.call<{ height: number }>('getblockheader', hash, true)).height);
   let coin: { txid: string; index: number; units: bigint };
 
   beforeAll(async () => {
@@ -95,6 +104,32 @@ function readsChainOf(name: BitcoinNodeName) {
     const replaced = await source.at(orphaned.height);
     expect(replaced!.hash).not.toBe(orphaned.hash);
     expect((await source.block(replaced!, watched)).transfers).toHaveLength(2);
+  });
+
+  test('sees payments to addresses of every form', async () => {
+    const regtest = Address({ ...TEST_NETWORK, bech32: 'bcrt' });
+    const hash = new Uint8Array(20).fill(7);
+    const pubkey = new Uint8Array(Buffer.from(TAPROOT_KEY, 'hex'));
+    const addresses = [
+      regtest.encode({ type: 'pkh', hash }),
+      regtest.encode({ type: 'sh', hash }),
+      regtest.encode({ type: 'wsh', hash: new Uint8Array(32).fill(7) }),
+      regtest.encode({ type: 'tr', pubkey }),
+    ];
+    const [coins] = await mine(1);
+    await mine(100);
+    const { tx } = await node.call<{ tx: string[] }>('getblock', coins, 1);
+    const units = await unitsOfCoinbase(coins!);
+    const { id, raw } = miner.pay({ txid: tx[0]!, index: 0, units }, [
+      ...addresses.map((address) => ({ address, units: 10_000n })),
+      { address: miner.address, units: units - 50_000n },
+    ]);
+    await node.call('sendrawtransaction', raw);
+    await mine(1);
+    const { transfers } = await source.block(await source.tip(), watchedIn(new Set(addresses)));
+    expect(transfers.map(({ id: transfer, address }) => [transfer, address])).toEqual(
+      addresses.map((address, vout) => [`${id}:${vout}`, address]),
+    );
   });
 
   test('refuses another chain by its genesis block', async () => {

@@ -4,7 +4,7 @@ import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts
 import type { ChainNodeError } from '../chain-source.ts';
 import { type NodeFault, ReorganizedError } from '../chain-source.ts';
 import type { NodesOptions } from '../nodes/nodes.ts';
-import { addressOf, bitcoinSource } from './bitcoin-source.ts';
+import { bitcoinSource } from './bitcoin-source.ts';
 import { watchedIn } from '../reading/watched-addresses.ts';
 
 // Bitcoin's first block.
@@ -70,15 +70,6 @@ test('reads the first block of Bitcoin', async () => {
   const source = open({}, bitcoinAssets('bip122:000000000019d6689c085ae165831e93'));
   const genesis = await source.block({ height: 0, hash: GENESIS_HASH }, watched);
   expect(genesis).toMatchObject({ transfers: [], time: new Date('2009-01-03T18:15:05Z') });
-});
-
-// Source: BIP173, test vectors.
-test('spells addresses as BIP173 does', () => {
-  const program = Buffer.from('751e76e8199196d454941c45d1b3a323f1433bd6', 'hex');
-  const script = Buffer.concat([Buffer.from([0, 20]), program]);
-  expect(addressOf('bc')(script)).toBe('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4');
-  expect(addressOf('tb')(script)).toBe('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
-  expect(addressOf('bc')(Buffer.concat([Buffer.from([1, 20]), program]))).toBeNull();
 });
 
 test('finds payments to addresses that are watched since the block before', async () => {

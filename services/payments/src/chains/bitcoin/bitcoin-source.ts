@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Asset, BitcoinChain, Network } from '@cpg/assets';
-import { bech32 } from '@scure/base';
+import type { Asset, Network } from '@cpg/assets';
 import pMap from 'p-map';
 import { z } from 'zod';
 import {
@@ -16,6 +15,7 @@ import {
 import { agreedPositions, type Head, staleAfterMs } from '../nodes/agreement.ts';
 import { checkedAnswer, listOf, RpcError, type RpcNode } from '../nodes/json-rpc.ts';
 import { type Nodes, type NodesOptions, openNodes } from '../nodes/nodes.ts';
+import { addressOf } from './addresses.ts';
 import {
   DecodeError,
   eachOutput,
@@ -24,10 +24,9 @@ import {
   type RawBlock,
   type RawTransaction,
   readBlock,
-  Reader,
-  readTransaction,
   spendsOf,
 } from './block.ts';
+import { Bytes, fetchTransaction, Hash, UNKNOWN } from './transactions.ts';
 
 export interface BitcoinSourceOptions {
   readonly network: Extract<Network, { kind: 'bitcoin' }>;
@@ -35,7 +34,7 @@ export interface BitcoinSourceOptions {
   readonly nodes: NodesOptions;
 }
 
-/** An output to an address of our form. */
+/** An output to an address. */
 interface Paid {
   readonly bytes: Buffer;
   readonly transaction: RawTransaction;
@@ -44,10 +43,9 @@ interface Paid {
   readonly address: string;
 }
 
-const PREFIXES: Record<BitcoinChain, string> = { main: 'bc', test: 'tb', regtest: 'bcrt' };
 // Consensus rule COINBASE_MATURITY.
 const COINBASE_CONFIRMATIONS = 100;
-const TRANSACTIONS_PER_TURN = 1_000;
+const TRANSACTIONS_PER_TURN = 250;
 
 /** Reads a Bitcoin chain from raw blocks by `getblock`, which Bitcoin Core, Knots and btcd answer alike, pruned or
  *  not. A block is proven by its hash, so a node cannot invent a payment in a block on which the nodes agree. */
@@ -59,9 +57,9 @@ export const bitcoinSource = ({
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
   const timing = { staleMs: staleAfterMs(network.chainId), now: options.now, nowMs: options.nowMs };
   const positions = agreedPositions(nodes, { head: newestBlocks(), hashAt }, timing);
-  const toAddress = addressOf(PREFIXES[network.chain]);
+  const toAddress = addressOf(network.chain);
 
-  /** The payments of each transaction in some bytes to addresses of our form, whoever owns them. */
+  /** The payments of each transaction in some bytes to addresses, whoever owns them. */
   const paidBy = (bytes: Buffer, transaction: RawTransaction): Paid[] => {
     const paid: Paid[] = [];
     eachOutput(bytes, transaction, (vout, units, script, scriptBytes) => {
@@ -161,17 +159,6 @@ const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock |
   }
 };
 
-const PROGRAM_BYTES = 20;
-
-/** Writes scripts of native segwit outputs (P2WPKH) as addresses, and returns null for other scripts: the only form of
- *  deposit addresses. Source: BIP173. */
-export const addressOf =
-  (prefix: string) =>
-  (script: Buffer): string | null => {
-    if (script.length !== PROGRAM_BYTES + 2 || script[0] !== 0 || script[1] !== PROGRAM_BYTES) return null;
-    return bech32.encode(prefix, [0, ...bech32.toWords(script.subarray(2))]);
-  };
-
 const spendersIn = ({ bytes, transactions }: RawBlock): Map<string, string> =>
   new Map(
     transactions.flatMap((transaction) => {
@@ -180,22 +167,10 @@ const spendersIn = ({ bytes, transactions }: RawBlock): Map<string, string> =>
     }),
   );
 
-/** RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block or transaction. */
-const UNKNOWN = -5;
-
 /** A height above the tip: RPC_INVALID_PARAMETER of Bitcoin Core, and -1 of btcd. */
 const ABOVE_TIP = [-8, -1];
 
-/** Of a block or a transaction, as explorers spell it. */
-const Hash = z.string().regex(/^[0-9a-f]{64}$/);
-
 const Header = z.object({ height: z.int().nonnegative(), time: z.int().nonnegative() });
-
-/** A block or a transaction. */
-const Bytes = z
-  .string()
-  .refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text))
-  .transform((text) => Buffer.from(text, 'hex'));
 
 // The rest of a large mempool follows at the next calls.
 const TRANSACTIONS_PER_CALL = 2_000;
@@ -233,26 +208,3 @@ const mempoolReader = <Paid>(
 
 const listedIds = async (node: RpcNode): Promise<string[]> =>
   checkedAnswer(node, 'getrawmempool', listOf(Hash), await node.call('getrawmempool'));
-
-/** Null if the transaction left the mempool. */
-const fetchTransaction = async (
-  node: RpcNode,
-  id: string,
-): Promise<{ bytes: Buffer; transaction: RawTransaction } | null> => {
-  const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
-  try {
-    const method = 'getrawtransaction';
-    const bytes = checkedAnswer(node, method, Bytes, await node.call(method, [id, 0]));
-    const reader = new Reader(bytes);
-    const transaction = readTransaction(reader);
-    if (idOf(bytes, transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
-    return { bytes, transaction };
-  } catch (error) {
-    if (error instanceof RpcError) {
-      if (error.code === UNKNOWN) return null;
-      throw new ChainNodeError('refused', error.message, { cause: error });
-    }
-    if (error instanceof DecodeError) throw fail(error.message);
-    throw error;
-  }
-};
