@@ -60,6 +60,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     register,
     fail: changes.fail,
     changeRefund: changes.changeRefund,
+    findPayment: commands.find,
     metrics,
     now,
     endsBy: clock.endsBy,

@@ -111,6 +111,15 @@ export interface ChainSource {
   readonly isFinal?: (ref: BlockRef) => Promise<boolean>;
   /** Transfers of transactions that no block contains yet. */
   readonly mempool?: (watched: Watched) => Promise<readonly Transfer[]>;
+  /** Whether a transaction in a block spends coins of one of some addresses. Absent where transfers have a `sender`. */
+  readonly spendsFrom?: (transaction: Spending, addresses: readonly string[]) => Promise<boolean>;
+}
+
+/** A transaction in a block, and the outputs `<txid>:<vout>` that it spends. */
+export interface Spending {
+  readonly txHash: string;
+  readonly spends: readonly string[];
+  readonly block: BlockRef;
 }
 
 /** No node knows the block any more: another one took its place. */

@@ -8,12 +8,14 @@ import type { MerchantAccounts } from '../addresses/account-book.ts';
 import type { DepositNetwork } from '../addresses/deposit-network.ts';
 import { unshownAddresses, watchedAccounts } from '../addresses/unshown-addresses.ts';
 import type { PaymentChanges } from '../matching/changes.ts';
+import type { PaymentCommands } from '../matching/commands.ts';
 import type { RegisterPayment } from '../matching/register.ts';
 import { newestAddresses } from '../payables/deposit-addresses.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
 import { payableProjection } from '../payables/payable-projection.ts';
 import { addressesShownBy } from '../payables/payable.ts';
 import { refundReports } from '../refunds/refund-reports.ts';
+import { refundsTo } from '../refunds/refund-rows.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
 import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
@@ -57,6 +59,7 @@ export interface WatchChainsOptions {
   readonly register: RegisterPayment;
   readonly fail: PaymentChanges['fail'];
   readonly changeRefund: PaymentChanges['changeRefund'];
+  readonly findPayment: PaymentCommands['find'];
   readonly metrics: MetricsRegistry;
   readonly now: () => Date;
   /** The time by which addresses retire: 1970 while the clock is not trusted. */
@@ -129,7 +132,7 @@ const watchedChain = (
   watched: WatchedAddresses,
   options: WatchChainsOptions & ChainMetrics,
 ): WatchedChain => {
-  const { client, pool, config, readingCounts, reportRefused, register, fail, changeRefund, now, log } = options;
+  const { client, pool, config, readingCounts, reportRefused, register, fail, now, log } = options;
   const { name, chainId, assets } = network;
   const urls = config.CHAIN_URLS[name]!;
   const assetIds = new Set(assets.map(({ id }) => id));
@@ -147,7 +150,13 @@ const watchedChain = (
         store,
         register,
         fail,
-        reportRefund: refundReports({ network: name, assets, db: pool, changeRefund, now, log }),
+        reportRefund: refundReports({
+          ...options,
+          network: name,
+          assets,
+          refundsTo: (address) => refundsTo(pool, address),
+          spendsFrom: source.spendsFrom,
+        }),
         quorum,
         isLeader,
         countRefused: () => reportRefused(name),

@@ -61,6 +61,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
         register: registerPayment,
         fail: changes.fail,
         changeRefund: changes.changeRefund,
+        findPayment: payments.commands.find,
         now,
         endsBy: now,
         // Readings and answers that differ wait for so long: the simulated chain knows everything at once.
