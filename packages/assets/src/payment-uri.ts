@@ -9,11 +9,17 @@ interface Transfer {
   readonly units: bigint;
   /** The same amount in the currency, as a decimal number. */
   readonly amount: string;
+  /** What it is for, as wallets show it beside the transaction; BIP21 alone has a place for it. */
+  readonly label?: string | undefined;
 }
 
 /** The payment URI for wallets: BIP21 (amount in BTC) or EIP-681 (amount in units of the asset). */
-export const paymentUri = ({ chainId, asset, address, units, amount }: Transfer): string => {
-  if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
+export const paymentUri = ({ chainId, asset, address, units, amount, label }: Transfer): string => {
+  if (chainId.startsWith('bip122:')) {
+    // Some wallets show `label`, others `message`.
+    const text = label === undefined ? '' : encodeURIComponent(label);
+    return `bitcoin:${address}?amount=${amount}${text && `&label=${text}&message=${text}`}`;
+  }
   const chainNumber = chainId.replace('eip155:', '');
   const contract = tokenContract(asset);
   return contract
@@ -44,7 +50,7 @@ export const unsignedTransfer = ({
   asset,
   address,
   units,
-}: Omit<Transfer, 'amount'>): UnsignedTransfer | null => {
+}: Omit<Transfer, 'amount' | 'label'>): UnsignedTransfer | null => {
   const chainNumber = /^eip155:(\d+)$/.exec(chain)?.[1];
   if (!chainNumber) return null;
   const chainId = hex(BigInt(chainNumber));

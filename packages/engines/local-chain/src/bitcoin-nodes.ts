@@ -118,11 +118,13 @@ const writeStarter = (root: string): void => {
 interface BitcoindOptions extends BitcoinNodeOptions {
   /** Keeps the chain there. Without it, the chain is empty and temporary. */
   readonly folder?: string;
+  /** Whether it finds a transaction of any block; by default yes. */
+  readonly hasIndex?: boolean;
 }
 
 /** Starts bitcoind. Throws Error where there is none. */
 const startBitcoind = async (options: Partial<BitcoindOptions> = {}): Promise<BitcoinNode> => {
-  const { folder, chain = 'regtest', onOutput } = options;
+  const { folder, chain = 'regtest', hasIndex = true, onOutput } = options;
   const file = findBitcoind();
   if (!file) throw new Error('bitcoind is missing: install Bitcoin Core or Bitcoin Knots, or set BITCOIND_BIN');
   const data = folder ?? mkdtempSync(join(tmpdir(), 'bitcoind-'));
@@ -130,7 +132,15 @@ const startBitcoind = async (options: Partial<BitcoindOptions> = {}): Promise<Bi
   const [rpcPort, peerPort] = [await freePort(), await freePort()];
   const peer = `127.0.0.1:${peerPort}`;
   const args = [
-    ...[`-${chain}`, '-server', '-txindex', '-disablewallet', '-listenonion=0', '-dnsseed=0', '-fixedseeds=0'],
+    ...[
+      `-${chain}`,
+      '-server',
+      `-txindex=${Number(hasIndex)}`,
+      '-disablewallet',
+      '-listenonion=0',
+      '-dnsseed=0',
+      '-fixedseeds=0',
+    ],
     ...['-natpmp=0', '-discover=0', '-printtoconsole=0', '-rpcuser=user', '-rpcpassword=pass'],
     ...[`-datadir=${data}`, `-rpcport=${rpcPort}`, `-port=${peerPort}`, `-bind=${peer}`],
   ];

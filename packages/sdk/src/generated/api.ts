@@ -377,7 +377,7 @@ export interface paths {
         put?: never;
         /**
          * Get what to send for a refund
-         * @description Returns the transfer with which your wallet pays a `pending` refund: a URI (EIP-681), and the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses, and the refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.
+         * @description Returns the transfer with which your wallet pays a `pending` refund: a URI (BIP21 or EIP-681), and on EVM chains the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses; on Bitcoin this is an output, so one transaction can pay many refunds. The refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.
          *
          *     Needs the scope `payments:self:refund`.
          */
@@ -3802,7 +3802,7 @@ export interface components {
             what?: components["schemas"]["RefundPart"] | undefined;
             /** @description The reason for the refund, stored for you and for auditors. */
             reason?: string | undefined;
-            /** @description `recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. EVM networks only, and without `tx_hash`. */
+            /** @description `recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. Without `tx_hash`, and only on a network whose chain the gateway reads. */
             settle?: components["schemas"]["RefundSettlement"] | undefined;
             /** @description The transaction with which you paid back. On a chain: its hash, as its network writes it. For a payment through a provider, and without `network`: the id of the refund at the provider, stored as you send it. */
             tx_hash?: string | undefined;
@@ -3843,15 +3843,15 @@ export interface components {
         RefundRequest: {
             /** @description The refund. */
             refund: components["schemas"]["Refund"];
-            /** @description The transfer as a URI for wallets (EIP-681): open it, or show it as a QR code. */
+            /** @description The transfer as a URI for wallets: open it, or show it as a QR code. BIP21 on Bitcoin, where it names the refund, and EIP-681 on EVM chains. */
             payment_uri: string;
             /** @description The amount in the smallest units of the asset. Send exactly this amount: another one settles nothing. */
             amount_units: string;
             /** @description Decimals of the asset on its chain. */
             decimals: number;
-            /** @description Your refund addresses. Send from one of them: a transfer from another address settles nothing. */
+            /** @description Your refund addresses. Send from one of them: a transfer from another address settles nothing. On Bitcoin, one input of the transaction has to spend coins of such an address. */
             senders: string[];
-            /** @description The unsigned transaction as `eth_sendTransaction` takes it, on EVM chains. Add `from`: one of `senders`. */
+            /** @description The unsigned transaction as `eth_sendTransaction` takes it, on EVM chains. Add `from`: one of `senders`. Absent on Bitcoin, where your wallet chooses the coins to spend. */
             transaction?: {
                 /** @description The number of the chain, in hex digits. */
                 chainId: string;

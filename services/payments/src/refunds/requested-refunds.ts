@@ -166,9 +166,7 @@ const assetToSend = (
 };
 
 /** Only a chain that is read shows the transfer. */
-const requireProvable = ({ name, kind }: Network, isWatched: RequestedRefundsOptions['isWatched']): void => {
-  if (kind === 'bitcoin')
-    throw refusedField('settle', `"on_chain" is not supported on ${name}: record the refund without "settle"`);
+const requireProvable = ({ name }: Network, isWatched: RequestedRefundsOptions['isWatched']): void => {
   if (!isWatched(name))
     throw refusedField(
       'settle',
@@ -194,9 +192,10 @@ const requestOf = (
   const units = toUnits(amountMinor, { scale, decimals });
   const transfer = { chainId, asset, address: destination, units };
   const transaction = unsignedTransfer(transfer);
+  const label = `Refund ${refund.id}`;
   return {
     refund,
-    payment_uri: paymentUri({ ...transfer, amount: fromMinor(units, decimals) }),
+    payment_uri: paymentUri({ ...transfer, amount: fromMinor(units, decimals), label }),
     amount_units: String(units),
     decimals,
     senders: [...senders],

@@ -199,7 +199,7 @@ const buildService = ({ client, pool, orders, orderOf, providers, log }: Depende
       db: pool,
       readAccounts: accounts.read,
       table: SANDBOX,
-      isWatched: (network) => network === 'ethereum-sepolia',
+      isWatched: (network) => ['ethereum-sepolia', 'bitcoin-testnet'].includes(network),
       now,
     }),
     commands,

@@ -6,7 +6,7 @@ import { networkAvailability } from '../chains/network-availability.ts';
 import { chainKindOf } from '../chains/chain-kind.ts';
 import { watchChains } from '../chains/watch-chains.ts';
 import { paymentIdOf } from '../payment/identity.ts';
-import { depositNetworksOf } from '../addresses/deposit-network.ts';
+import { type DepositNetwork, depositNetworksOf } from '../addresses/deposit-network.ts';
 import { appliedOnceConfirmed, until } from './jest-fixtures.ts';
 import { deposit } from './jest-order-events.ts';
 import type { PaymentsService } from './jest-payments.ts';
@@ -14,6 +14,7 @@ import type { PaymentsService } from './jest-payments.ts';
 export const NETWORK = 'ethereum-sepolia';
 const networks = depositNetworksOf(readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 }));
 export const sepolia = networks.find(({ name }) => name === NETWORK)!;
+export const bitcoinTestnet = networks.find(({ name }) => name === 'bitcoin-testnet')!;
 export const usdc = sepolia.assets.find(({ currency }) => currency === 'USDC')!;
 
 /** 10 USDC by the first log of a transaction, to the address of an index by default. */
@@ -26,21 +27,21 @@ export const transferTo = (index: number, txHash: string, changes: Partial<Trans
   ...changes,
 });
 
-/** Processes that watch the network, with the stores of a payments service. */
-export const watchedNetwork = (payments: PaymentsService) => {
+/** Processes that watch a network, with the stores of a payments service. */
+export const watchedNetwork = (payments: PaymentsService, of: DepositNetwork = sepolia) => {
   const running: ReturnType<ReturnType<typeof watchChains>['start']>[] = [];
   return {
     reserve: () =>
-      payments.events.record(`${ACCOUNT_STREAM_PREFIX}${sepolia.account.fingerprint}`, 'DerivationIndexesReserved', {
-        account: sepolia.account.fingerprint,
+      payments.events.record(`${ACCOUNT_STREAM_PREFIX}${of.account.fingerprint}`, 'DerivationIndexesReserved', {
+        account: of.account.fingerprint,
         first: 0,
         count: 10,
         again: [],
       }),
     /** One process. All share the stores and the node. */
-    startProcess: (source: ChainSource, name = NETWORK) => {
+    startProcess: (source: ChainSource, name = of.name) => {
       const { client, pool, log, registerPayment, changes, subscription } = payments;
-      const network = { ...sepolia, name };
+      const network = { ...of, name };
       const registry = createServiceMetrics({ totals: () => ({}) });
       const config = {
         DATABASE_URL: subscription.databaseUrl,
@@ -86,7 +87,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
     orderAt: (index: number) => payments.createOrder(appliedOnceConfirmed, [deposit(sepolia.addressAt(index), index)]),
     /** Waits until the payment of a transfer has a status. */
     paymentOf: async ({ id }: Transfer, status: string) => {
-      const paymentId = paymentIdOf('crypto_deposit', `${sepolia.chainId}/${id}`);
+      const paymentId = paymentIdOf('crypto_deposit', `${of.chainId}/${id}`);
       return until(async () => {
         const row = await payments.rowOf(paymentId);
         return row?.status === status ? (row.resource as Record<string, unknown>) : null;

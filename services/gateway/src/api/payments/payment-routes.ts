@@ -57,7 +57,7 @@ export const RefundPaymentBody = withExample(
       ),
       reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
       settle: RefundSettlement.optional().describe(
-        '`recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. EVM networks only, and without `tx_hash`.',
+        '`recorded` (default): you state that you paid back. `on_chain`: you will send the refund from your own wallet, and its transfer proves it. The amount is reserved, and the refund is `pending`: `POST /v1/refunds/{id}/request` returns what to send. The payment and its order change when the transfer is final. Without `tx_hash`, and only on a network whose chain the gateway reads.',
       ),
       tx_hash: requestText(1, 128)
         .optional()

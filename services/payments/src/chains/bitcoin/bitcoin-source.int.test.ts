@@ -5,6 +5,7 @@ import {
   type BitcoinNode,
   type BitcoinNodeName,
   canTestOn,
+  copyBlocks,
   mineBitcoin,
 } from '@cpg/local-chain';
 import { Address, TEST_NETWORK } from '@scure/btc-signer';
@@ -106,7 +107,7 @@ function readsChainOf(name: BitcoinNodeName) {
     expect((await source.block(replaced!, watched)).transfers).toHaveLength(2);
   });
 
-  test('sees payments to addresses of every form', async () => {
+  test('sees payments to addresses of every form, and from whom they come', async () => {
     const regtest = Address({ ...TEST_NETWORK, bech32: 'bcrt' });
     const hash = new Uint8Array(20).fill(7);
     const pubkey = new Uint8Array(Buffer.from(TAPROOT_KEY, 'hex'));
@@ -126,10 +127,23 @@ function readsChainOf(name: BitcoinNodeName) {
     ]);
     await node.call('sendrawtransaction', raw);
     await mine(1);
-    const { transfers } = await source.block(await source.tip(), watchedIn(new Set(addresses)));
+    const { ref, transfers } = await source.block(await source.tip(), watchedIn(new Set(addresses)));
     expect(transfers.map(({ id: transfer, address }) => [transfer, address])).toEqual(
       addresses.map((address, vout) => [`${id}:${vout}`, address]),
     );
+    const spending = { txHash: id, spends: transfers[0]!.spends!, block: ref };
+    expect(await source.spendsFrom!(spending, [other.address, miner.address])).toBe(true);
+    expect(await source.spendsFrom!(spending, [other.address, payee.address])).toBe(false);
+    if (name !== 'bitcoind') return;
+    // It keeps the spent outputs of each block, to undo it.
+    const unindexed = await BITCOIN_NODES.bitcoind.start({ hasIndex: false });
+    await copyBlocks(node, unindexed, ref.height);
+    const withoutIndex = openSource(unindexed.url);
+    await expect(unindexed.call('getrawtransaction', tx[0], 0)).rejects.toThrow(/txindex/);
+    expect(await withoutIndex.spendsFrom!(spending, [other.address, miner.address])).toBe(true);
+    expect(await withoutIndex.spendsFrom!(spending, [other.address, payee.address])).toBe(false);
+    await withoutIndex.close();
+    await unindexed.stop();
   });
 
   test('refuses another chain by its genesis block', async () => {

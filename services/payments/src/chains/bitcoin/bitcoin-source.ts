@@ -26,6 +26,7 @@ import {
   readBlock,
   spendsOf,
 } from './block.ts';
+import { spendsFrom } from './spent-coins.ts';
 import { Bytes, fetchTransaction, Hash, UNKNOWN } from './transactions.ts';
 
 export interface BitcoinSourceOptions {
@@ -110,6 +111,7 @@ export const bitcoinSource = ({
       };
     },
     mempool: mempoolReader(nodes, paidBy, transfersAmong),
+    spendsFrom: spendsFrom(nodes, toAddress),
     close: nodes.close,
   };
 };

@@ -9,7 +9,7 @@ export const UNKNOWN = -5;
 /** Of a block or a transaction, as explorers spell it. */
 export const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** A block or a transaction. */
+/** A block, a transaction or a script. */
 export const Bytes = z
   .string()
   .refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text))
@@ -17,7 +17,8 @@ export const Bytes = z
 
 const METHOD = 'getrawtransaction';
 
-/** A transaction of the mempool. Its id proves its content. Null if the node does not have it. */
+/** A transaction of the mempool, or of any block where the node has an index of transactions (`txindex`). Its id proves
+ *  its content. Null if the node does not have it. */
 export const fetchTransaction = async (
   node: RpcNode,
   id: string,
@@ -35,6 +36,29 @@ export const fetchTransaction = async (
       throw new ChainNodeError('refused', error.message, { cause: error });
     }
     if (error instanceof DecodeError) throw fail(error.message);
+    throw error;
+  }
+};
+
+const WithSpentOutputs = z.object({
+  vin: z.array(z.object({ prevout: z.object({ scriptPubKey: z.object({ hex: Bytes }) }).optional() })),
+});
+
+/** The scripts of the outputs that a transaction in a block spends, as the node says: nothing proves them. Null if the
+ *  node does not know them, as btcd, and Bitcoin Core before 26.0. */
+export const fetchSpentScripts = async (
+  node: RpcNode,
+  id: string,
+  blockHash: string,
+): Promise<readonly Buffer[] | null> => {
+  try {
+    const answer = await node.call(METHOD, [id, 2, blockHash]);
+    const { vin } = checkedAnswer(node, METHOD, WithSpentOutputs, answer);
+    const scripts = vin.map(({ prevout }) => prevout?.scriptPubKey.hex);
+    return scripts.every((script) => script !== undefined) ? scripts : null;
+  } catch (error) {
+    // A node that does not know this form of the call refuses it in one of many ways.
+    if (error instanceof RpcError) return null;
     throw error;
   }
 };
