@@ -8,7 +8,8 @@ export const app = express();
 app.post('/hook', express.raw({ type: 'application/json', limit: '1mb' }), (request, response) => {
   try {
     const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);
-    if (event.event === 'order:paid') console.log(`ship ${event.data.external_reference_id}`);
+    // In a shop: await store(db, event), which acts on an event once.
+    if (event.event === 'order:paid') console.log(`${event.data.external_reference_id} is paid`);
     response.sendStatus(204);
   } catch (error) {
     response.sendStatus(error instanceof WebhookVerificationError ? 400 : 500);

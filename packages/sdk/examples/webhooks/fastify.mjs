@@ -11,7 +11,8 @@ app.register(async (hooks) => {
   );
   hooks.post('/hook', async (request, reply) => {
     const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);
-    if (event.event === 'order:paid') console.log(`ship ${event.data.external_reference_id}`);
+    // In a shop: await store(db, event), which acts on an event once.
+    if (event.event === 'order:paid') console.log(`${event.data.external_reference_id} is paid`);
     return reply.code(204).send();
   });
 });

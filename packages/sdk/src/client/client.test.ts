@@ -81,8 +81,17 @@ test('refuses an empty id, which would be the path of the list', async () => {
   expect(sent).toEqual([]);
 });
 
-test('refuses a base URL without a scheme', () => {
-  expect(() => createClient({ baseUrl: 'pay.example.com' })).toThrow('baseUrl must be the address of the gateway');
+test.each([
+  ['no options', undefined, 'baseUrl must be the address of the gateway'],
+  ['no address', { apiKey: 'ak_sandbox_1' }, 'baseUrl must be the address of the gateway'],
+  ['an address without a scheme', { baseUrl: 'pay.example.com' }, 'baseUrl must be the address of the gateway'],
+  ['the path of the API', { baseUrl: 'https://pay.example.com/v1/' }, 'baseUrl must not end with /v1'],
+  ['a key that is not set', { baseUrl: 'https://pay.example.com', apiKey: undefined }, 'apiKey is empty'],
+  ['an empty key', { baseUrl: 'https://pay.example.com', apiKey: '' }, 'apiKey is empty'],
+])('refuses %s with what to check', (_, options, message) => {
+  const create = () => createClient(options as never);
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(message);
 });
 
 test('a value that JSON does not have is an error of the caller, and nothing is sent', async () => {

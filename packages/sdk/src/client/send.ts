@@ -43,9 +43,8 @@ const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Sends requests and retries them. */
 export const createSender = (client: ClientOptions, timing: Timing = realTiming): Send => {
+  checkOptions(client);
   const { baseUrl, apiKey, headers, fetch, maxRetryAfterMs = MAX_RETRY_AFTER_MS } = client;
-  if (!/^https?:\/\//.test(baseUrl))
-    throw new TypeError('baseUrl must be the address of the gateway, like https://pay.example.com');
   const api = createOpenApiClient<Record<string, never>>({
     baseUrl,
     headers: { ...headers, ...(apiKey !== undefined && { 'x-api-key': apiKey }) },
@@ -111,6 +110,20 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
       }
     }
   };
+};
+
+/** Types alone do not stop a setting that is missing in the environment. Throws TypeError. */
+const checkOptions = (client: ClientOptions | undefined): void => {
+  const { baseUrl, apiKey } = client ?? ({} as Partial<ClientOptions>);
+  if (typeof baseUrl !== 'string' || !/^https?:\/\//.test(baseUrl))
+    throw new TypeError(
+      'baseUrl must be the address of the gateway, like https://pay.example.com: check the setting that it comes from',
+    );
+  if (/\/v1\/*$/.test(baseUrl)) throw new TypeError('baseUrl must not end with /v1: the client adds it');
+  if (client && 'apiKey' in client && (typeof apiKey !== 'string' || apiKey === ''))
+    throw new TypeError(
+      'apiKey is empty: check the setting that it comes from, or leave it out for operations that need no key',
+    );
 };
 
 const parsed = (text: string, response: Response, key: string | undefined): unknown => {

@@ -11,6 +11,9 @@ export type WebhookEventType = WebhookEvent['event'];
 interface EventBase {
   /** `evt_...`, the same on every attempt, redelivery and replay. Store it to process each event once. */
   readonly id: string;
+  /** The number of the event on its order or payment; a higher one is newer, and two events never share one. Undefined
+   *  if a proxy removed the header `x-sequence`. It is not signed: use it only to ignore an older state. */
+  readonly sequence: number | undefined;
 }
 
 /** `data` is the order as it was right after the event. */

@@ -30,6 +30,14 @@ export const signatureIn = (headers: DeliveryHeaders): SignatureHeaders => {
   return { eventId: eventIdIn(headers, 'webhook-id'), sentAt, macs };
 };
 
+/** The number of the event on its order or payment; undefined if a proxy removed the header. */
+export const sequenceIn = (headers: DeliveryHeaders): number | undefined => {
+  const text = headerIn(headers, 'x-sequence');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw malformed('x-sequence');
+  return Number(text);
+};
+
 // It equals no MAC.
 const NO_BYTES = new Uint8Array();
 
@@ -73,4 +81,4 @@ const headerIn = (headers: DeliveryHeaders, name: string): string | undefined =>
 const isFetchHeaders = (headers: DeliveryHeaders): headers is Headers => typeof headers.get === 'function';
 
 const malformed = (name: string) =>
-  new WebhookVerificationError('malformed_header', `${name} does not have the form of the gateway's signatures`);
+  new WebhookVerificationError('malformed_header', `${name} does not have the form that the gateway gives it`);

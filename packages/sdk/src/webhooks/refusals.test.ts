@@ -30,6 +30,7 @@ test.each([
   [{ ...own(SECRET), 'x-idempotency-key': 'evt_1.2' }, 'malformed_header'],
   [{ ...standard(SECRET), 'webhook-signature': 'v2,AAAA' }, 'malformed_header'],
   [{ ...standard(SECRET), 'webhook-timestamp': 'yesterday' }, 'malformed_header'],
+  [{ ...own(SECRET), 'x-sequence': 'first' }, 'malformed_header'],
 ])('refuses the headers %j: %s', (headers, fault) => {
   expect(faultOf(() => check(headers))).toBe(fault);
 });
@@ -75,4 +76,8 @@ test.each([undefined, '', 'secret', 'whsec_', 'whsec_AAAA', []])('refuses %j as 
 
 test('throws a TypeError for a parsed body', () => {
   expect(() => verify(JSON.parse(BODY) as never, own(SECRET), SECRET)).toThrow(/raw body/);
+});
+
+test.each([undefined, null])('throws a TypeError for %p as the headers', (headers) => {
+  expect(() => verify(BODY, headers as never, SECRET)).toThrow(new TypeError('pass the headers of the request'));
 });

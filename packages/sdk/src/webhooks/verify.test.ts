@@ -15,6 +15,15 @@ test.each([
   expect(check(headers)).toEqual(EVENT);
 });
 
+test.each([
+  ['0', 0],
+  ['17', 17],
+  [undefined, undefined],
+])('the event has the number %j of its order or payment', (text, sequence) => {
+  expect(check({ ...own(SECRET), 'x-sequence': text }).sequence).toBe(sequence);
+  if (text !== undefined) expect(check(new Headers({ ...own(SECRET), 'x-sequence': text })).sequence).toBe(sequence);
+});
+
 test('the type of the event narrows the type of its data', () => {
   const event: WebhookEvent = check(own(SECRET));
   if (event.event === 'order:paid') expect(event.data.id).toBe('ord_1');

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { fromBase64, isEqual } from './bytes.ts';
 import { WebhookVerificationError } from './error.ts';
 import type { WebhookEvent } from './events.ts';
-import { type DeliveryHeaders, signatureIn, type SignatureHeaders } from './headers.ts';
+import { type DeliveryHeaders, sequenceIn, signatureIn, type SignatureHeaders } from './headers.ts';
 
 export interface VerifyOptions {
   /** Maximum difference between the time of the attempt and now, in seconds; 300 by default. Infinity accepts any
@@ -17,7 +17,7 @@ const TOLERANCE_SECONDS = 300;
 /** Verifies that the gateway sent exactly these bytes recently, and returns their event. `rawBody` is the body as
  *  received, before any parsing. `secret` is the `whsec_...` of the webhook, or both secrets during a rotation. Throws
  *  WebhookVerificationError if the delivery must not be trusted; its `fault` says why. Throws TypeError if the body is
- *  already parsed, the secret is not a webhook secret, or the tolerance is no number. */
+ *  already parsed, the headers are missing, the secret is not a webhook secret, or the tolerance is no number. */
 export const verify = (
   rawBody: string | Uint8Array,
   headers: DeliveryHeaders,
@@ -26,6 +26,7 @@ export const verify = (
 ): WebhookEvent => {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array))
     throw new TypeError('pass the raw body as it was received, a string or bytes, not parsed JSON');
+  if (typeof headers !== 'object' || headers === null) throw new TypeError('pass the headers of the request');
   // Each comparison with NaN, and with text of a setting, would accept any time.
   if (typeof toleranceSeconds !== 'number' || !(toleranceSeconds >= 0))
     throw new TypeError(
@@ -39,7 +40,7 @@ export const verify = (
       'no signature matches: use the secret of this webhook, and the body exactly as received',
     );
   checkTime(Number(signature.sentAt), now().getTime() / 1_000, toleranceSeconds);
-  return { ...eventIn(rawBody), id: signature.eventId };
+  return { ...eventIn(rawBody), id: signature.eventId, sequence: sequenceIn(headers) };
 };
 
 const PREFIX = 'whsec_';
