@@ -52,13 +52,19 @@ export const servicesOf = (args) => {
   return named.length > 0 ? named : services;
 };
 
+const NAME_WIDTH = Math.max(
+  ...Object.values(COMMANDS)
+    .flat()
+    .map(([name]) => name.length),
+);
+
 export const OVERVIEW = `Usage: npm run admin -- <command>
 
 Each command explains itself, with examples: npm run admin -- keys --help, npm run admin -- keys create --help
 ${Object.entries(COMMANDS)
   .map(
     ([subject, commands]) =>
-      `\n${subject}:\n${commands.map(([name, , about]) => `  ${name.padEnd(14)} ${about}`).join('\n')}`,
+      `\n${subject}:\n${commands.map(([name, , about]) => `  ${name.padEnd(NAME_WIDTH)}  ${about}`).join('\n')}`,
   )
   .join('\n')}
 

@@ -211,9 +211,13 @@ const ORDERS: Mistake[] = [
   [
     'a discount of more than everything',
     () => create({ items: [line, { ...line, unit_price: '-900.00', kind: 'discount' }] }),
-    '400 items: the items in MXN add up to -50.00: lower the discounts in MXN, so that the sum is at least 0',
+    '400 items: the items in MXN add up to -50.00: lower the discounts in MXN, or give them in the currency of what they lower, so that the sum is at least 0',
   ],
-  ['a total of nothing', () => createWith({ unit_price: '0' }), '400 items: the total of the order must be positive'],
+  [
+    'a total of nothing',
+    () => createWith({ unit_price: '0' }),
+    '400 items: the total of the order must be more than 0: create no order where nothing is to be paid',
+  ],
   [
     'a total that nobody can send',
     () =>
@@ -274,7 +278,11 @@ const COMMANDS: Mistake[] = [
     () => on(orderWith({}), 'PATCH', '', {}),
     '400 body: must have metadata, expiration_minutes or items',
   ],
-  ['change the status', () => on(orderWith({}), 'PATCH', '', { status: 'paid' }), '400 status: is not a known field'],
+  [
+    'change the status',
+    () => on(orderWith({}), 'PATCH', '', { status: 'paid' }),
+    '400 status: is not a known field: the fields are metadata, expiration_minutes',
+  ],
   [
     'move the deadline of a canceled order',
     () => on(canceled(), 'PATCH', '', { expiration_minutes: 60 }),
@@ -322,6 +330,11 @@ const webhook = (changes: object) =>
 const OTHERS: Mistake[] = [
   ['an event with a dot', () => webhook({ events: ['order.paid'] }), '400 events.0: must be written "order:paid"'],
   ['an event without a list', () => webhook({ events: 'order:paid' }), '400 events: must be an array: ["order:paid"]'],
+  [
+    'a webhook that is to be enabled at once',
+    () => webhook({ is_enabled: true }),
+    '400 is_enabled: a new webhook is disabled: leave it out, and enable the webhook with PATCH',
+  ],
   ['a webhook without TLS', () => webhook({ url: 'http://shop.example/hook' }), '400 url: must be an https:// URL'],
   [
     'another URL of a webhook',

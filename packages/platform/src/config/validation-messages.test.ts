@@ -134,8 +134,8 @@ describe('with the schema of a request', () => {
       { lines: [{ price: '1' }] },
       ['lines.0.unit_price: is required', 'lines.0.price: is not a known field: did you mean unit_price?'],
     ],
-    ['a name like no other', { tip: 1 }, ['tip: is not a known field']],
-    ['a short part of a name', { is: 1 }, ['is: is not a known field']],
+    ['a name like no other', { tip: 1 }, ['tip: is not a known field: the fields are lines, names, size, is_on']],
+    ['a short part of a name', { is: 1 }, ['is: is not a known field: the fields are lines, names, size, is_on']],
   ])('%s', (_, value, faults) => expect(hinted(Body, value).sort()).toEqual(faults.sort()));
 });
 

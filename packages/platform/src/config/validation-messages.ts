@@ -196,11 +196,20 @@ export const validationDetails = (error: z.ZodError, part = 'body', schema?: z.Z
       }
       const fields = schema ? fieldsAt(schema, issue.path) : [];
       return issue.keys.slice(0, MAX_FAULT_DETAILS).map((key) => {
-        const meant = meantBy(key, fields);
-        return { path: pathTo(key), message: `is not a known ${entry}${meant ? `: did you mean ${meant}?` : ''}` };
+        return { path: pathTo(key), message: `is not a known ${entry}${hintFor(key, fields, entry)}` };
       });
     })
     .slice(0, MAX_FAULT_DETAILS);
+};
+
+/** More names than these do not help. */
+const MAX_LISTED = 20;
+
+const hintFor = (key: string, fields: readonly string[], entry: string): string => {
+  const meant = meantBy(key, fields);
+  if (meant) return `: did you mean ${meant}?`;
+  if (fields.length === 0 || fields.length > MAX_LISTED) return '';
+  return fields.length === 1 ? `: the only ${entry} is ${fields[0]}` : `: the ${entry}s are ${fields.join(', ')}`;
 };
 
 /** Two issues of one field can be one fault. */

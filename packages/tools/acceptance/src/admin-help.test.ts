@@ -37,6 +37,17 @@ test.each([
   expect({ status, stderr }).toEqual({ status: code, stderr: expect.stringContaining(message) });
 });
 
+test('the overview describes every command in one column', () => {
+  const columns = Object.values(COMMANDS)
+    .flat()
+    .map(([name, , about]) =>
+      OVERVIEW.split('\n')
+        .find((line) => line.startsWith(`  ${name} `))
+        ?.indexOf(about),
+    );
+  expect(new Set(columns).size).toBe(1);
+});
+
 test('`npm run admin` lists the commands', () => {
   const printed = execFileSync(process.execPath, [`${CHECKOUT}scripts/admin.mjs`], { env, encoding: 'utf8' });
   expect(printed).toBe(OVERVIEW);

@@ -74,7 +74,7 @@ test('a missing, malformed, unknown or live key is refused with the error of the
   for (const apiKey of wrong) {
     const answer = await as(apiKey, (api) => api.send('GET', '/v1/merchants/me'));
     expect(answer.status).toBe(401);
-    expect(refusalOf(answer)).toEqual({
+    expect(refusalOf(answer)).toMatchObject({
       error: 'Unauthorized',
       message: 'Invalid API key provided',
       statusCode: 401,

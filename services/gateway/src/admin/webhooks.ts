@@ -19,7 +19,9 @@ export const addWebhooksCommands = (program: AdminCommand, withSandbox: RunWith<
   const API = ['--api <url>', 'the address of its API; by default that of the last "npm start"'] as const;
   webhooks
     .command('listen')
-    .description('forward deliveries to a server on this machine, until Ctrl-C')
+    .description(
+      'forward deliveries to a server on this machine, until Ctrl-C; they are signed with a secret that it prints',
+    )
     .requiredOption('--forward <url>', 'the address of your server')
     .option(
       '--events <list>',

@@ -22,7 +22,7 @@ const parseWebUrl = (text: string, { path, allowLocal }: WebUrlRules): URL => {
   const refuse = (message: string) => invalidRequest([{ path, message }]);
   // URL parsers silently drop white space, so two parsers could see different hosts.
   if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw refuse('must be an absolute https:// URL');
+    throw refuse(`must be an absolute ${kindOf(allowLocal)} URL`);
   const url = new URL(text);
   if (url.protocol !== 'https:' && !allowLocal) throw refuse('must be an https:// URL');
   if (url.username || url.password) throw refuse('must not carry credentials');
@@ -30,11 +30,13 @@ const parseWebUrl = (text: string, { path, allowLocal }: WebUrlRules): URL => {
   return url;
 };
 
+const kindOf = (allowLocal: boolean): string => (allowLocal ? 'https:// (on this machine also http://)' : 'https://');
+
 /** Checks the form alone: the payer's browser opens this URL, and the gateway never does. */
 export const checkBrowserUrl = (text: string, rules: WebUrlRules): void => {
   const url = parseWebUrl(text, rules);
   if (url.protocol === 'http:' && !namesThisMachine(hostOf(url)))
-    throw invalidRequest([{ path: rules.path, message: 'must be an https:// URL' }]);
+    throw invalidRequest([{ path: rules.path, message: 'must be an https:// URL, unless its host is this machine' }]);
 };
 
 /** The host without the brackets of an IPv6 address and without the dot of the root. */
@@ -69,7 +71,8 @@ export const checkEndpointUrl = async (
   const host = hostOf(url);
   const addresses = await addressesOf(host, resolve, allowLocal);
   const allLocal = addresses.length > 0 && addresses.every(isLoopback);
-  if (url.protocol === 'http:' && !allLocal) throw invalidUrl('must be an https:// URL');
+  if (url.protocol === 'http:' && !allLocal)
+    throw invalidUrl('must be an https:// URL, unless its host is this machine');
   if (allowLocal && allLocal) return;
   if (url.port !== '' && !isWebhookPort(Number(url.port), allowedPorts))
     throw invalidUrl('must use port 443 or 80, or a port from 1024 up');

@@ -14,6 +14,8 @@ test.each([
   try {
     const answer = await app.inject({ url: `/sdk/${sdk.file}`, headers: { 'accept-encoding': 'gzip' } });
     expect(answer.statusCode).toBe(status);
+    const old = await app.inject({ url: '/sdk/cpg-sdk-0.0.1.tgz' });
+    expect([old.statusCode, old.body.includes(`did you mean /sdk/${sdk.file}?`)]).toEqual([404, status === 200]);
     if (status !== 200) return;
     expect(answer.rawPayload).toEqual(sdk.content);
     expect(answer.headers).toMatchObject({ 'content-type': 'application/gzip', 'cache-control': 'no-cache' });

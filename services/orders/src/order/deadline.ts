@@ -116,7 +116,10 @@ const expired = (order: ExistingOrder, at: string): OrderEvent => {
 /** Moves the deadline of one order closer, as if that much time had passed. */
 export const advanceTime = ({ minutes, at }: CommandOf<'AdvanceTime'>, order: ExistingOrder): OrderEvent[] => {
   if (!isOpen(order))
-    throw new AppError('order_state_conflict', `an order that is ${order.status} has no deadline ahead`);
+    throw new AppError(
+      'order_state_conflict',
+      `an order that is ${order.status} has no deadline ahead: create another order to try a deadline`,
+    );
   const [expiresAt, ratesExpireAt] = [order.expiresAt, order.ratesExpireAt].map((end) =>
     minutesBefore(end, minutes),
   ) as [string, string];

@@ -37,7 +37,7 @@ export const refuseNegativeSums = (sums: Sums): void => {
   for (const [currency, sum] of sums)
     if (sum.units < 0n)
       throw refused(
-        `the items in ${currency} add up to ${formatAtLeast(sum, priceDecimals(currency))}: lower the discounts in ${currency}, so that the sum is at least 0`,
+        `the items in ${currency} add up to ${formatAtLeast(sum, priceDecimals(currency))}: lower the discounts in ${currency}, or give them in the currency of what they lower, so that the sum is at least 0`,
       );
 };
 
@@ -53,7 +53,8 @@ export const itemTotals = (items: readonly Item[]): ItemTotals =>
 export const price = (sums: Sums, rates: Rates, decimals: number, stepMinor = 1n): bigint => {
   const total = [...sums].map(([currency, sum]) => multiply(sum, rateOf(rates, currency))).reduce(add, ZERO);
   const minor = roundedUp(toMinorRoundedUp(total, decimals), stepMinor);
-  if (minor === 0n) throw refused('the total of the order must be positive');
+  if (minor === 0n)
+    throw refused('the total of the order must be more than 0: create no order where nothing is to be paid');
   if (minor > maxMinor(decimals)) throw refused('the total of the order has more than 18 digits before the point');
   return minor;
 };

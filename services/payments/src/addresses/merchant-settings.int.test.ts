@@ -123,7 +123,12 @@ test.each([
   ['a raw private key', NETWORK, Buffer.from(root.privateKey!).toString('hex'), /is a private key, which can spend/],
   ['words', NETWORK, 'abandon '.repeat(11) + 'about', /is a seed phrase, which can spend/],
   ['a key of another kind of network', 'bitcoin-testnet', ownKey(), /is a xpub: it must be tpub or vpub/],
-  ['a network that is not configured', 'no-such', ownKey(), /^network: there is no network of this name: /],
+  [
+    'a network that is not configured',
+    'no-such',
+    ownKey(),
+    /^network: there is no network "no-such": the networks of this gateway are /,
+  ],
   ['the key of the platform', NETWORK, platformKey(), /deposits for the platform/],
 ])('refuses %s without repeating it, and records nothing', async (_, network, key, reason) => {
   const process = rails.startStock();

@@ -143,7 +143,8 @@ const ownAddress = (network: Network, text: string): string =>
 const networkNamed = (table: AssetTable, name: string) => {
   const network = table.networks.find((each) => each.name === name);
   if (network) return network;
-  throw invalid('network', `there is no network of this name: ${table.networks.map((each) => each.name).join(', ')}`);
+  const names = table.networks.map((each) => each.name).join(', ');
+  throw invalid('network', `there is no network "${name}": the networks of this gateway are ${names}`);
 };
 
 const assetNamed = (table: AssetTable, id: string): Asset => {

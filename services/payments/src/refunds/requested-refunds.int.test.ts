@@ -284,6 +284,23 @@ test('refuses what cannot be proven, with the reason', async () => {
   await declare(WALLET);
 });
 
+test.each([
+  ['USDC', 'network', /^is needed, because no chain shows this payment: send one of .*ethereum-sepolia/],
+  ['CAZ', 'settle', /^"on_chain" is not supported for CAZ: record the refund without "settle"$/],
+] as const)('a payment in %s that no chain shows needs %s', async (currency, path, message) => {
+  const { payment } = await payments.register({
+    order_id: payments.addOrder(appliedOnceConfirmed),
+    rail: 'gateway_pay',
+    provider_id: newId('event'),
+    amount: '10',
+    currency,
+    confirmed: true,
+  });
+  expect((await request(payment.id)).body).toMatchObject({
+    details: [{ path, message: expect.stringMatching(message) }],
+  });
+});
+
 test('shows a refund to its merchant alone', async () => {
   const { refundId } = await request(await paid());
   const stranger = { merchant_id: newId('merchant') };

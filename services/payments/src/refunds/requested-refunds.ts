@@ -157,9 +157,14 @@ const assetToSend = (
   const arrived = table.assets.find(({ id }) => id === paid);
   if (arrived && (network === undefined || arrived.network.name === network)) return arrived;
   const offered = assetsOf(table, currency);
+  if (offered.length === 0)
+    throw refusedField('settle', `"on_chain" is not supported for ${currency}: record the refund without "settle"`);
   const names = offered.map((each) => each.network.name).join(', ');
   if (network === undefined)
-    throw refusedField('network', `is needed, because no chain shows where the payment came from: ${names}`);
+    throw refusedField(
+      'network',
+      `is needed, because no chain shows this payment: send one of ${names}, the network on which you will pay back`,
+    );
   const asset = offered.find((each) => each.network.name === network);
   if (!asset) throw refusedField('network', `has no ${currency} here: ${names}`);
   return asset;

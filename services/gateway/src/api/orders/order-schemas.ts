@@ -65,7 +65,8 @@ export const gatherMetadata = (query: Readonly<Record<string, unknown>>): Record
   for (const [name, given] of Object.entries(query)) {
     const [, key, value] =
       (name === 'metadata' ? /^([^=]+)=(.*)$/s.exec(String(given)) : /^metadata\.(.+)$/s.exec(name)) ?? [];
-    if ((name === 'metadata' && key === undefined) || (key !== undefined && metadata.has(key)))
+    const isMisspelled = (name === 'metadata' && key === undefined) || name.startsWith('metadata[');
+    if (isMisspelled || (key !== undefined && metadata.has(key)))
       throw invalidRequest([{ path: name, message: 'write `metadata.key=value`, once' }]);
     if (key === undefined) gathered[name] = given;
     else metadata.set(key, value ?? given);

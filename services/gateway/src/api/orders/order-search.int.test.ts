@@ -142,7 +142,7 @@ test.each([
   ['metadata.a=1&metadata.a=2', 'metadata.a', 'must be given only once'],
   ['metadata.a=1&metadata=a%3D2', 'metadata', 'write `metadata.key=value`, once'],
   ['metadata=a=1&metadata.a=1', 'metadata.a', 'write `metadata.key=value`, once'],
-  ['metadata[a]=1', 'metadata[a]', 'is not a known parameter'],
+  ['metadata[a]=1', 'metadata[a]', 'write `metadata.key=value`, once'],
   ['metadata=B7', 'metadata', 'write `metadata.key=value`, once'],
   ['metadata=B7&metadata.a=1', 'metadata', 'write `metadata.key=value`, once'],
   ['metadata.=1', 'metadata.', 'is not a known parameter'],

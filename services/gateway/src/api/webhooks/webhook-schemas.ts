@@ -23,6 +23,16 @@ export const WebhookCreated = withExample(
   { ...exampleOf(Webhook), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=' },
 );
 
+export const CreateWebhookBody = withExample(
+  CreateWebhookDto.safeExtend({
+    is_enabled: z
+      .never({ error: 'a new webhook is disabled: leave it out, and enable the webhook with PATCH' })
+      .optional()
+      .describe('Cannot be given.'),
+  }),
+  exampleOf(CreateWebhookDto),
+);
+
 export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
   url: z
     .never({ error: 'cannot be changed: delete the webhook and create another for the new URL' })
@@ -47,7 +57,7 @@ export const createWebhook = {
   description:
     'Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.',
   tags,
-  body: CreateWebhookDto,
+  body: CreateWebhookBody,
   response: { 201: WebhookCreated },
 };
 

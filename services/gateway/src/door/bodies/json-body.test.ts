@@ -108,7 +108,7 @@ test.each([
   ['/orders?q=%E9', 'q: must be UTF-8, percent-encoded'],
   ['/orders?q=%zz', 'q: must be UTF-8, percent-encoded'],
   ['/orders?q=1&q=2', 'q: must be given only once'],
-  ['/orders?colour=red', 'colour: is not a known parameter'],
+  ['/orders?colour=red', 'colour: is not a known parameter: the only parameter is q'],
 ])('the query of %s is refused', async (url, message) => {
   const answer = await app.inject(url);
   expect({ status: answer.statusCode, message: answer.json<{ message: string }>().message }).toEqual({

@@ -47,6 +47,7 @@ beforeAll(async () => {
         isDisabled: false,
       }),
       merchantOf: () => MERCHANT_ID,
+      environment: 'sandbox',
     },
     limits: { requests: noLimit, failures: noLimit, lookups: noLimit },
     box: secretBox(['0123456789abcdefghijklmnopqrstuv']),

@@ -79,7 +79,12 @@ describe.each(ENDPOINTS)('%s %s', (method, url, scope) => {
     const { status, body } = await send(gateway.app, method, url, malformed);
     expect({ status, body }).toEqual({
       status: 401,
-      body: { ...UNAUTHORIZED, code: 'unauthorized', request_id: expect.any(String) },
+      body: {
+        ...UNAUTHORIZED,
+        code: 'unauthorized',
+        request_id: expect.any(String),
+        details: [{ path: 'x-api-key', message: 'is missing: send the API key in this header' }],
+      },
     });
   });
 
@@ -123,6 +128,28 @@ describe('keys', () => {
     expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
       wrong.map(() => ({ status: 401, body: expect.objectContaining(UNAUTHORIZED) })),
     );
+  });
+
+  test('a 401 says what is wrong with the header, where its form shows it', async () => {
+    const detailOf = async (headers: object) => {
+      const { body } = await send(gateway.app, 'GET', '/v1/merchants/me', undefined, { ...headers });
+      return (body as { details?: { path: string; message: string }[] }).details?.map(
+        ({ path, message }) => `${path}: ${message}`,
+      );
+    };
+    const start = 'keys of this gateway start with "ak_sandbox_"';
+    expect(await detailOf({ authorization: `Bearer ${shop.key}` })).toEqual([
+      'x-api-key: is missing: send the API key in this header, not in Authorization',
+    ]);
+    expect(await detailOf({ 'x-api-key': `Bearer ${shop.key}` })).toEqual([
+      'x-api-key: must be the key alone, without "Bearer"',
+    ]);
+    expect(await detailOf({ 'x-api-key': shop.key.replace('sandbox', 'live') })).toEqual([
+      `x-api-key: is a key of another environment: ${start}`,
+    ]);
+    expect(await detailOf({ 'x-api-key': 'nonsense' })).toEqual([`x-api-key: is no API key: ${start}`]);
+    // An unknown key, a revoked one and one of another address look the same.
+    expect(await detailOf({ 'x-api-key': `${shop.key}x` })).toBeUndefined();
   });
 
   test('an expired or revoked key, or one used from another address, is 401', async () => {

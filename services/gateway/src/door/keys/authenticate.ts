@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@cpg/contracts';
 import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
@@ -21,14 +22,36 @@ export const authenticate = (app: FastifyInstance, { authenticator, limits, requ
   app.addHook('onRequest', async (request, reply) => {
     const key = request.headers['x-api-key'];
     if (key === undefined && !required) return;
-    if (typeof key !== 'string') throw new AppError('unauthorized', 'x-api-key is missing');
+    if (typeof key !== 'string') throw unauthorized('x-api-key is missing', formFault(request.headers, authenticator));
     const { budget, settle } = failureBudget(clientNetwork(request.ip), limits);
     request.caller = await authenticator.authenticate(key, request.ip, budget);
     const failure = settle(request.caller !== null);
     if (request.caller) return;
     if (failure && !failure.allowed) throw tooManyRequests(reply, failure);
-    throw new AppError('unauthorized', 'x-api-key is not valid in this environment or from this address');
+    const fault = formFault(request.headers, authenticator);
+    throw unauthorized('x-api-key is not valid in this environment or from this address', fault);
   });
+};
+
+const unauthorized = (message: string, fault: string | null): AppError =>
+  new AppError('unauthorized', message, { details: fault === null ? [] : [{ path: 'x-api-key', message: fault }] });
+
+/** What is wrong with the header that a client sent, where its text alone shows it. It tells nothing about the keys that
+ *  exist. Null for a text that could be a key of this environment. */
+const formFault = (
+  { 'x-api-key': key, authorization }: IncomingHttpHeaders,
+  { environment }: Pick<Authenticator, 'environment'>,
+): string | null => {
+  const start = `ak_${environment}_`;
+  if (typeof key !== 'string' || key === '') {
+    const place = authorization === undefined ? '' : ', not in Authorization';
+    return `is missing: send the API key in this header${place}`;
+  }
+  if (/^bearer\s/i.test(key)) return 'must be the key alone, without "Bearer"';
+  if (key.startsWith(start)) return null;
+  return /^ak_(sandbox|live)_/.test(key)
+    ? `is a key of another environment: keys of this gateway start with "${start}"`
+    : `is no API key: keys of this gateway start with "${start}"`;
 };
 
 /** A budget that takes a token before it verifies a slow hash, so that concurrent requests cannot exceed it. `settle`

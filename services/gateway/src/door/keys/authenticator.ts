@@ -17,6 +17,8 @@ export interface Caller {
 }
 
 export interface Authenticator {
+  /** The environment of the keys that are valid. */
+  readonly environment: KeyEnvironment;
   /** Returns the owner of `apiKey`. Returns null if the key is malformed, unknown, revoked, expired, of the other
    *  environment, or not allowed from `address`. */
   readonly authenticate: (apiKey: string, address: string, budget?: AuthenticationBudget) => Promise<Caller | null>;
@@ -124,6 +126,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
     isActive(credential, environment, now()) && isAllowedAddress(address);
 
   return {
+    environment,
     merchantOf: (apiKey, address) => {
       const verified = verifiedKeys.peek(cacheKeyOf(apiKey));
       return verified && isValid(verified, address) ? verified.caller.merchantId : undefined;

@@ -41,7 +41,9 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
       [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(tried) ? [...methods] : []));
     const methods = methodsOf(path);
     if (methods.length === 0) {
-      const meant = meantPaths(path).find((each) => methodsOf(each).includes(request.method));
+      const meant =
+        meantPaths(path).find((each) => methodsOf(each).includes(request.method)) ??
+        (path.startsWith('/sdk') ? [...methodsByPath.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
       const advice = meant === undefined ? '/docs lists all endpoints' : `did you mean ${meant}?`;
       throw new AppError('not_found', `there is no endpoint ${request.method} ${path}: ${advice}`);
     }
