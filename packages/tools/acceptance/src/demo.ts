@@ -73,7 +73,7 @@ const payOnChain = async (stack: StackFiles, api: Api, report: Report, reference
     orderBody({ external_reference_id: reference, payment_currency: 'USDC', metadata: { demo: true } }),
   );
   report.line(`${order.id}  ${order.total_amount} USDC, paid on chain before a reorganization`);
-  const options = { orderId: order.id, amount: undefined, token: undefined, times: 1, reorg: 'again' } as const;
+  const options = { order: order.id, amount: undefined, token: undefined, times: 1, reorg: 'again' } as const;
   const paid = await payOrder({ api, call, print: (text) => report.line(text) }, options);
   report.equal('the payment pays the order, and survives', stateOf(paid), ['paid', ['applied']]);
 };

@@ -1,7 +1,10 @@
 import { createApi } from './harness/api.ts';
 import { chainOf } from './harness/chains.ts';
 import { runningStack } from './harness/stack-files.ts';
-import { parsePayOptions, PAY_HELP, PayError, payOrder } from './pay/pay-order.ts';
+import { parsePayOptions, PAY_HELP } from './pay/options.ts';
+import { PayError } from './pay/pay-error.ts';
+import { payOrder } from './pay/pay-order.ts';
+import { payRefund } from './pay/pay-refund.ts';
 
 /** Resolves to the exit code. */
 const main = async (): Promise<number> => {
@@ -16,7 +19,8 @@ const main = async (): Promise<number> => {
   if (!call) throw new PayError('the stack runs no chain: start it without CHAIN=off');
   const api = createApi(stack);
   try {
-    await payOrder({ api, call, print: (line) => console.log(line) }, options);
+    const context = { api, call, print: (line: string) => console.log(line) };
+    await ('refundId' in options ? payRefund(context, options) : payOrder(context, options));
     return 0;
   } finally {
     await api.close();

@@ -1,72 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { CryptoDepositInstruction, Order, Payment } from '@cpg/contracts';
 import { evmAssetOf, mineBlocks, pay, type Receipt, reorganize, type RpcCall, TEST_TOKENS } from '@cpg/local-chain';
 import type { z } from 'zod';
 import { type Api, refusalOf } from '../harness/api.ts';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
-
-interface PayOptions {
-  readonly orderId: string;
-  /** In the token. Default: what remains to be paid. */
-  readonly amount: string | undefined;
-  /** Currency of the asset to send. Default: that of the order. */
-  readonly token: string | undefined;
-  readonly times: number;
-  /** Reorganizes the chain afterwards: the payment is mined again in another block, or it is gone. */
-  readonly reorg: 'again' | 'lost' | null;
-}
-
-export const PAY_HELP = `npm run pay -- ORDER [options]      pay an order of the running stack on the chain of this machine
-
-Options
-  --amount A     amount to pay (default: what remains)
-  --token T      what to send: ETH, USDT, USDC, USDG or CAZ (default: the currency of the order); another
-                 one arrives at the address of the order too, and becomes an orphan
-  --times N      pay so often, in transactions of their own (default 1)
-  --reorg        reorganize the chain afterwards: another block contains the payment
-  --lost         with --reorg: no block contains the payment any more, so the order is reversed
-  --help         show this page
-`;
-
-/** The user has to change the command, or something that the message names. */
-export class PayError extends Error {
-  override readonly name = 'PayError';
-}
-
-const OPTIONS = {
-  amount: { type: 'string' },
-  token: { type: 'string' },
-  times: { type: 'string' },
-  reorg: { type: 'boolean' },
-  lost: { type: 'boolean' },
-  help: { type: 'boolean' },
-} as const;
-
-/** Null asks for help. Throws PayError for an invalid command line. */
-export const parsePayOptions = (args: readonly string[]): PayOptions | null => {
-  const { values, positionals } = parsed(args);
-  if (values.help) return null;
-  const [orderId, ...others] = positionals;
-  if (orderId === undefined || others.length > 0)
-    throw new PayError('name one order: npm run pay -- ord_…   (--help shows the options)');
-  const times = Number(values.times ?? 1);
-  if (!Number.isInteger(times) || times < 1 || times > 100)
-    throw new PayError('--times must be a number from 1 to 100');
-  if (values.amount !== undefined && !/^\d{1,26}(\.\d{1,18})?$/.test(values.amount))
-    throw new PayError(`--amount must be a decimal number such as 5.45, but is "${values.amount}"`);
-  if (values.lost && !values.reorg) throw new PayError('--lost needs --reorg');
-  const reorg = values.reorg ? (values.lost ? 'lost' : 'again') : null;
-  return { orderId, amount: values.amount, token: values.token?.toUpperCase(), times, reorg };
-};
-
-const parsed = (args: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (cause) {
-    throw new PayError((cause as Error).message.split(/\. (?=To specify)/)[0], { cause });
-  }
-};
+import type { PayOptions } from './options.ts';
+import { PayError } from './pay-error.ts';
 
 type Deposit = z.infer<typeof CryptoDepositInstruction>;
 
@@ -78,9 +17,10 @@ const ETH_DECIMALS = 18;
 /** Pays an order on chain, prints each change of its payments, and resolves with the order afterwards. */
 export const payOrder = async (
   { api, call, print }: { api: Api; call: RpcCall; print: (line: string) => void },
-  { orderId, amount, token, times, reorg }: PayOptions,
+  { order: named, amount, token, times, reorg }: PayOptions,
 ): Promise<Order> => {
-  const order = await read(api, orderId);
+  const order = await find(api, named);
+  const { id: orderId } = order;
   const deposit = depositOf(order);
   if (amount === undefined) requireOpen(order);
   const { asset, currency, decimals } = sentAsset(deposit, token);
@@ -102,8 +42,18 @@ export const payOrder = async (
 const read = async (api: Api, orderId: string): Promise<Order> => {
   const answer = await api.send('GET', `/v1/orders/${encodeURIComponent(orderId)}`);
   if (answer.status === 200) return answer.body as Order;
+  throw new PayError(refusalOf(answer).message);
+};
+
+/** The newest order that a user means by its id, its reference, or the link of its payment page. */
+const find = async (api: Api, named: string): Promise<Order> => {
+  const text = /\/pay\/(\w+)/.exec(named)?.[1] ?? named;
+  const answer = await api.send('GET', `/v1/orders?limit=1&search=${encodeURIComponent(text)}`);
+  if (answer.status !== 200) throw new PayError(refusalOf(answer).message);
+  const [found] = (answer.body as { items: Order[] }).items;
+  if (found) return read(api, found.id);
   throw new PayError(
-    answer.status === 404 ? `there is no order ${orderId} of the demo merchant` : refusalOf(answer).message,
+    `there is no order ${named} of the demo merchant: name the id of an order, your reference of it, or the link of its payment page`,
   );
 };
 
@@ -113,7 +63,7 @@ const depositOf = ({ id, currency, deposit_instructions }: Order): Deposit => {
   if (local) return local;
   const networks = deposits.map(({ network }) => network).join(', ');
   throw new PayError(
-    `${id} cannot be paid in ${currency} on ${LOCAL_NETWORK}: ${networks ? `its addresses are on ${networks}` : 'the rail crypto_deposit is not enabled'}`,
+    `${id} cannot be paid in ${currency} on ${LOCAL_NETWORK}: ${networks ? `its addresses are on ${networks}` : 'the rail crypto_deposit is not enabled'}. POST /debug/register-payment of the API pays in place of the payer`,
   );
 };
 
@@ -160,7 +110,7 @@ const watcher = ({ api, orderId, hashes, print }: Watched): Watch => {
     for (const end = Date.now() + WATCHED_MS; ; await sleep(100)) {
       const order = await api.order(orderId);
       const payments = order.payments.filter(({ tx_hash }) => hashes.includes(tx_hash ?? ''));
-      const lines = [...payments.map(paymentLine), `order ${order.status}, ${order.remaining_amount} remain`];
+      const lines = [...payments.map(paymentLine), orderLine(order)];
       if (lines.join('\n') !== last) lines.forEach((line) => print(line));
       last = lines.join('\n');
       if (isEnd(payments)) return order;
@@ -171,6 +121,14 @@ const watcher = ({ api, orderId, hashes, print }: Watched): Watch => {
     }
   };
 };
+
+const orderLine = ({ status, remaining_amount, due_back_amount, currency }: Order) =>
+  [
+    `order ${status}, ${remaining_amount} remain`,
+    due_back_amount !== undefined && `${due_back_amount} ${currency} to give back`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 const paymentLine = ({
   id,
