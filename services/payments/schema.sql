@@ -280,6 +280,7 @@ CREATE INDEX refunds_by_currency ON payments.refunds USING btree (merchant_id, c
 CREATE INDEX refunds_by_destination ON payments.refunds USING btree (destination) WHERE (destination IS NOT NULL);
 CREATE INDEX refunds_by_order ON payments.refunds USING btree (order_id);
 CREATE INDEX refunds_by_payment ON payments.refunds USING btree (payment_id);
+CREATE INDEX refunds_by_status ON payments.refunds USING btree (merchant_id, status, created_at, id);
 CREATE INDEX refunds_newest ON payments.refunds USING btree (merchant_id, created_at DESC, id DESC);
 CREATE TRIGGER count_deleted AFTER DELETE ON payments.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_refunds();
 CREATE TRIGGER count_inserted AFTER INSERT ON payments.refunds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_refunds();
@@ -353,6 +354,7 @@ create view api_refunds as
     merchant_id,
     order_id,
     currency,
+    status,
     created_at,
     resource
    FROM refunds;

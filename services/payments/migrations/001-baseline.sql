@@ -61,6 +61,7 @@ create table refunds (
 );
 create index refunds_by_destination on refunds (destination) where destination is not null;
 create index refunds_newest on refunds (merchant_id, created_at desc, id desc);
+create index refunds_by_status on refunds (merchant_id, status, created_at, id);
 create index refunds_by_currency on refunds (merchant_id, currency, created_at, id);
 create index refunds_by_payment on refunds (payment_id);
 create index refunds_by_order on refunds (order_id);
@@ -164,7 +165,7 @@ create trigger count_deleted after delete on refunds referencing old table as ol
 create view api_payments as
   select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource, tx_hash from payments;
 create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, due_back, n from payment_counts;
-create view api_refunds as select id, payment_id, merchant_id, order_id, currency, created_at, resource from refunds;
+create view api_refunds as select id, payment_id, merchant_id, order_id, currency, status, created_at, resource from refunds;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
 
 -- Addresses and references: where an order can be paid.

@@ -145,6 +145,8 @@ const ITEMS_EXAMPLE: z.input<typeof Item>[] = [
     currency: 'MXN',
     modifiers: [{ name: 'Service', quantity: 1, unit_price: '85.00', currency: 'MXN' }],
   },
+  { name: 'Delivery', quantity: 1, unit_price: '50.00', currency: 'MXN', kind: 'shipping' },
+  { name: 'Birthday', quantity: 1, unit_price: '-50.00', currency: 'MXN', kind: 'discount' },
 ];
 
 const CAPABILITIES_EXAMPLE: Capabilities = {

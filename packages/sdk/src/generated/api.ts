@@ -260,6 +260,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orders/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an order as paid
+         * @description Settles an order with less money than its total, by your word: the order becomes `paid` with the reason `accepted_by_merchant`, and `shortfall_amount` is what is missing. At least one payment must be applied to it; capture payments that are held or orphans first. Money that arrives later is applied if it fits into the missing part. The history shows your reason, and who accepted. A paid order is returned unchanged. Returns 409 if no payment is applied, or if the order is canceled.
+         *
+         *     Needs the scope `orders:self:update`.
+         */
+        post: operations["acceptOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/payments": {
         parameters: {
             query?: never;
@@ -313,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Record a refund of a payment
-         * @description Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.
+         * @description Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. `refund_id` of the answer is the refund.
          *
          *     Needs the scope `payments:self:refund`.
          */
@@ -770,6 +792,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @example {
+         *       "reason": "the bank of the payer kept a fee"
+         *     }
+         */
+        AcceptOrder: {
+            /** @description Why less money than the total settles the order. The history shows it. */
+            reason: string;
+        };
         AcceptedCurrency: {
             /** @description A currency that orders are paid in. */
             currency: components["schemas"]["PaymentCurrency"];
@@ -1244,7 +1275,7 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
         HistoryInstruction: {
             /** @description The rail that the instruction is for. */
             rail: components["schemas"]["Rail"];
@@ -1435,6 +1466,20 @@ export interface components {
          *               "currency": "MXN"
          *             }
          *           ]
+         *         },
+         *         {
+         *           "name": "Delivery",
+         *           "quantity": 1,
+         *           "unit_price": "50.00",
+         *           "currency": "MXN",
+         *           "kind": "shipping"
+         *         },
+         *         {
+         *           "name": "Birthday",
+         *           "quantity": 1,
+         *           "unit_price": "-50.00",
+         *           "currency": "MXN",
+         *           "kind": "discount"
          *         }
          *       ],
          *       "enable_rails": [
@@ -1533,6 +1578,20 @@ export interface components {
          *               "currency": "MXN"
          *             }
          *           ]
+         *         },
+         *         {
+         *           "name": "Delivery",
+         *           "quantity": 1,
+         *           "unit_price": "50.00",
+         *           "currency": "MXN",
+         *           "kind": "shipping"
+         *         },
+         *         {
+         *           "name": "Birthday",
+         *           "quantity": 1,
+         *           "unit_price": "-50.00",
+         *           "currency": "MXN",
+         *           "kind": "discount"
          *         }
          *       ],
          *       "item_totals": {
@@ -1654,6 +1713,56 @@ export interface components {
              * @description When it last changed: ISO 8601, UTC, milliseconds.
              */
             updated_at?: string | undefined;
+        };
+        OrderAcceptedData: {
+            /** @description The reason that was given. */
+            reason: string;
+            /** @description The status of the order after the event. */
+            status: components["schemas"]["OrderStatus"];
+            /** @description The reason for the status. */
+            status_reason: string;
+            /** @description What is missing of an order that is settled with less than its total. */
+            shortfall_amount?: string | undefined;
+        };
+        /** @description The merchant accepted an order as paid with less than its total. */
+        OrderAcceptedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderAccepted";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderAcceptedData"];
         };
         OrderCanceledData: {
             /** @description The payments that became orphans. */
@@ -2335,6 +2444,8 @@ export interface components {
             status: components["schemas"]["OrderStatus"];
             /** @description The reason for the status. */
             status_reason: string;
+            /** @description What is missing of an order that is settled with less than its total. */
+            shortfall_amount?: string | undefined;
         };
         /** @description Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
         OrderPaymentsAppliedEntry: {
@@ -2716,11 +2827,12 @@ export interface components {
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
          *       "status": "applied",
          *       "payment_rail": "crypto_deposit",
-         *       "provider_id": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060:3",
+         *       "provider_id": "eip155:8453/0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060:3",
          *       "paid_amount": "52.472200",
          *       "fee_amount": "0.524722",
          *       "net_amount": "51.947478",
          *       "currency": "USDC",
+         *       "asset": "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
          *       "applied_amount": "52.472200",
          *       "unapplied_amount": "0.000000",
          *       "refunded_amount": "0.000000",
@@ -3875,6 +3987,87 @@ export interface components {
         RefundStatus: "recorded" | "pending" | "sent" | "settled" | "canceled";
         /**
          * @example {
+         *       "id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
+         *       "status": "applied",
+         *       "payment_rail": "crypto_deposit",
+         *       "provider_id": "eip155:8453/0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060:3",
+         *       "paid_amount": "52.472200",
+         *       "fee_amount": "0.524722",
+         *       "net_amount": "51.947478",
+         *       "currency": "USDC",
+         *       "asset": "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+         *       "applied_amount": "52.472200",
+         *       "unapplied_amount": "0.000000",
+         *       "refunded_amount": "0.000000",
+         *       "created_at": "2026-01-31T12:04:10.000Z",
+         *       "updated_at": "2026-01-31T12:04:34.000Z",
+         *       "refund_id": "rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M"
+         *     }
+         */
+        RefundedPayment: {
+            /** @description The payment: `pay_` and a ULID. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description The order that the payer named. For an orphan it may be an unknown order, or the deposit address if that address belongs to no order. */
+            order_id: string;
+            /** @description The state of the payment. */
+            status: components["schemas"]["PaymentStatus"];
+            /** @description How it was paid. */
+            payment_rail: components["schemas"]["Rail"];
+            /** @description What identifies the money at its source: a transaction and its output on a chain, or the id at the provider. */
+            provider_id: string;
+            /** @description The amount that was paid. */
+            paid_amount: string;
+            /** @description The fee of the gateway. */
+            fee_amount: string;
+            /** @description `paid_amount` without `fee_amount`. */
+            net_amount: string;
+            /** @description The currency. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The coin or token that arrived (CAIP-19), where a chain shows it. */
+            asset?: string | undefined;
+            /** @description The name that wallets show for the asset, where it is not the currency: `USDC.e`. */
+            asset_label?: string | undefined;
+            /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
+            credited?: boolean | undefined;
+            /** @description Your own data. It is stored and returned, and has no effect. */
+            metadata?: components["schemas"]["Metadata"] | undefined;
+            /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
+            applied_amount?: string | undefined;
+            /** @description The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order. */
+            unapplied_amount?: string | undefined;
+            /** @description The total of all refunds of the payment. */
+            refunded_amount?: string | undefined;
+            /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
+            due_back_amount?: string | undefined;
+            /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
+            orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
+            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
+            failure_reason?: string | undefined;
+            /** @description The transaction on the chain. */
+            tx_hash?: string | undefined;
+            /** @description The number of blocks from the payment to the newest one at the last change of the payment: when it arrived, was confirmed, or changed its block. It does not grow with later blocks: compare `block.height` with the newest block of the chain. */
+            confirmations?: number | undefined;
+            /** @description The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`. */
+            block?: components["schemas"]["Block"] | undefined;
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed: ISO 8601, UTC, milliseconds.
+             */
+            updated_at: string;
+            /** @description The refund that this request made: `rfd_` and a ULID. Only this answer has it. */
+            refund_id: string;
+        };
+        /**
+         * @example {
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
          *       "payment_rail": "crypto_deposit",
          *       "amount": "52.4722",
@@ -4247,6 +4440,7 @@ export interface components {
     };
     pathItems: never;
 }
+export type AcceptOrder = components['schemas']['AcceptOrder'];
 export type AcceptedCurrency = components['schemas']['AcceptedCurrency'];
 export type Address = components['schemas']['Address'];
 export type AdvanceTime = components['schemas']['AdvanceTime'];
@@ -4288,6 +4482,8 @@ export type MetadataDto = components['schemas']['MetadataDto'];
 export type Modifier = components['schemas']['Modifier'];
 export type ModifierDto = components['schemas']['ModifierDto'];
 export type Order = components['schemas']['Order'];
+export type OrderAcceptedData = components['schemas']['OrderAcceptedData'];
+export type OrderAcceptedEntry = components['schemas']['OrderAcceptedEntry'];
 export type OrderCanceledData = components['schemas']['OrderCanceledData'];
 export type OrderCanceledEntry = components['schemas']['OrderCanceledEntry'];
 export type OrderCreatedData = components['schemas']['OrderCreatedData'];
@@ -4382,6 +4578,7 @@ export type RefundPayment = components['schemas']['RefundPayment'];
 export type RefundRequest = components['schemas']['RefundRequest'];
 export type RefundSettlement = components['schemas']['RefundSettlement'];
 export type RefundStatus = components['schemas']['RefundStatus'];
+export type RefundedPayment = components['schemas']['RefundedPayment'];
 export type RegisterPayment = components['schemas']['RegisterPayment'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
@@ -4807,6 +5004,36 @@ export interface operations {
             };
         };
     };
+    acceptOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The order id: `ord_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptOrder"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
     listPayments: {
         parameters: {
             query?: {
@@ -4904,7 +5131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Payment"];
+                    "application/json": components["schemas"]["RefundedPayment"];
                 };
             };
         };
@@ -4930,6 +5157,8 @@ export interface operations {
                 order_id?: string | undefined;
                 /** @description Only refunds in this currency. */
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
+                /** @description Only refunds with this status: `pending` for those that wait for their transfer. Repeat the parameter for several: `status=pending&status=sent`. */
+                status?: components["schemas"]["RefundStatus"][] | undefined;
             } | undefined;
             header?: never;
             path?: never;

@@ -64,11 +64,12 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   expect(await client.captureOrder(order.id)).toMatchObject({ status: 'paid' });
   const reason = 'it is paid already, so nothing changes';
   expect(await client.acceptOrder(order.id, { reason })).toMatchObject({ status_reason: 'payment_settled' });
-  const refunded = await client.refundPayment(payment!.id, { what: 'all' });
+  const { refund_id, ...refunded } = await client.refundPayment(payment!.id, { what: 'all' });
   expect(refunded).toMatchObject({ id: payment!.id, status: 'refunded' });
   expect(await client.getPayment(payment!.id)).toEqual(refunded);
-  const { items: refunds } = await client.listRefunds({ order_id: order.id });
-  expect(refunds).toHaveLength(1);
+  const { items: refunds } = await client.listRefunds({ order_id: order.id, status: ['recorded'] });
+  expect(refunds.map(({ id }) => id)).toEqual([refund_id]);
+  expect(await client.listRefunds({ order_id: order.id, status: ['pending'] })).toMatchObject({ items: [], total: 0 });
   expect(await client.getRefund(refunds[0]!.id)).toEqual(refunds[0]);
   // Its wallet has paid back: there is nothing to send or to cancel.
   const refused = { status: 409, code: 'payment_conflict' };

@@ -5,7 +5,6 @@ import {
   BusinessProfile,
   Capabilities,
   CapabilitiesDto,
-  CreateWebhookDto,
   CryptoDepositInstruction,
   Currencies,
   CurrencyRail,
@@ -66,9 +65,15 @@ import { z } from 'zod';
 import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
-import { PaymentPage, RefundPaymentBody } from '../api/payments/payment-routes.ts';
+import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { RefundPage, RequestRefundBody } from '../api/refunds/refund-routes.ts';
-import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../api/webhooks/webhook-schemas.ts';
+import {
+  CreateWebhookBody,
+  UpdateWebhookBody,
+  WebhookCreated,
+  WebhookDeletion,
+  WebhookPage,
+} from '../api/webhooks/webhook-schemas.ts';
 import { ENUMS } from './enums.ts';
 
 /** The field by which a reader tells the variants of a union, and the schema of each of its values. */
@@ -119,6 +124,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   ProviderPayment,
   RecordedProviderPayment,
   RefundPayment: RefundPaymentBody,
+  RefundedPayment,
   Refund,
   RefundRequest,
   RequestRefund: RequestRefundBody,
@@ -140,7 +146,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   WebhookPage,
   WebhookWithSecret: WebhookCreated,
   WebhookDeletion,
-  CreateWebhookDto,
+  CreateWebhookDto: CreateWebhookBody,
   UpdateWebhookDto: UpdateWebhookBody,
   Delivery,
   DeliveryPage,

@@ -80,7 +80,7 @@ const KEY_FAULT: FaultDetail = {
 
 const STATUS_TEXTS: Record<number, string> = {
   400: 'The request is not valid. `details` lists the invalid fields, 20 at most.',
-  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment; or the signature of a provider is not valid.',
+  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment; or the signature of a provider is not valid. Where the header alone shows the mistake, `details` names it.',
   403: 'The API key lacks the required scope, or its merchant is disabled. See `code`.',
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',

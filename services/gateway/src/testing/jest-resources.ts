@@ -119,8 +119,17 @@ export const projectPayment = async (pool: Queryable, payment: Payment): Promise
 /** Inserts a refund into the read model of the payments service. */
 export const projectRefund = async (pool: Queryable, refund: Refund): Promise<void> => {
   await pool.query(
-    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [refund.id, refund.payment_id, refund.merchant_id, refund.order_id, refund.currency, refund.created_at, refund],
+    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, status, created_at, resource)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      refund.id,
+      refund.payment_id,
+      refund.merchant_id,
+      refund.order_id,
+      refund.currency,
+      refund.status,
+      refund.created_at,
+      refund,
+    ],
   );
 };

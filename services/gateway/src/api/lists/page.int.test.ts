@@ -129,6 +129,8 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   ['refunds', { currency: 'USDC' }],
   ['refunds', { order_id: 'ord_7', currency: 'USDC' }],
   ['refunds', { payment_id: 'pay_7' }],
+  ['refunds', { status: ['recorded'] }],
+  ['refunds', { status: ['pending', 'sent'], currency: 'USDC' }],
 ])('%s filtered by %j: pages and totals are those of a plain statement', async (name, filters) => {
   const { table, only, select } = LISTS[name];
   for (const dates of DATES) {

@@ -1,11 +1,14 @@
 import {
   AmountDto,
+  exampleOf,
   pageOf,
   Payment,
   PaymentCurrency,
   PaymentId,
   PaymentRail,
   PaymentStatus,
+  Refund,
+  RefundId,
   RefundPart,
   RefundSettlement,
   requestText,
@@ -45,6 +48,14 @@ const PaymentListQuery = z.strictObject({
     .optional()
     .describe('Only payments by this transaction. Letters may be upper or lower case.'),
 });
+
+/** The answer to a refund names the refund too, which a merchant needs to pay it back from a wallet. */
+export const RefundedPayment = withExample(
+  Payment.extend({
+    refund_id: RefundId.describe('The refund that this request made: `rfd_` and a ULID. Only this answer has it.'),
+  }),
+  { ...exampleOf(Payment), refund_id: exampleOf(Refund).id },
+);
 
 export const RefundPaymentBody = withExample(
   z
@@ -131,18 +142,19 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
         operationId: 'refundPayment',
         summary: 'Record a refund of a payment',
         description:
-          'Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
+          'Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. `refund_id` of the answer is the refund.',
         tags,
         params: pathId('payment'),
         body: RefundPaymentBody.nullish(),
-        response: { 201: Payment },
+        response: { 201: RefundedPayment },
       },
     },
     async (request, reply) => {
       const id = parseId(PaymentId, 'payment', request.params.id);
-      const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
+      const refund_id = RefundId.parse(`rfd_${request.seed}`);
+      const call = { merchant_id: callerOf(request).merchantId, refund_id, ...request.body };
       const { payment } = await payments.refund(id, call, callContext(request));
-      return reply.code(201).send(payment);
+      return reply.code(201).send({ ...payment, refund_id });
     },
   );
 };

@@ -87,7 +87,7 @@ describe('refund', () => {
     [{ amount: '1.5', reason: 'cold soup', ...PAID_BACK }],
   ])('with %j calls the payments service, and returns the payment', async (body) => {
     const response = await refund(payments[0]!.id, body);
-    expect([response.status, response.body]).toEqual([201, refunded()]);
+    expect([response.status, response.body]).toEqual([201, { ...refunded(), refund_id: refundIds()[0] }]);
     expect(response.headers.location).toBe(`/v1/refunds/${refundIds()[0]}`);
     expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payments[0]!.id}/refunds` }]);
     expect(gateway.payments.calls[0]!.body).toEqual({

@@ -1,11 +1,20 @@
-import { pageOf, PaymentCurrency, Refund, RefundId, RefundRequest, requestText, withExample } from '@cpg/contracts';
+import {
+  pageOf,
+  PaymentCurrency,
+  Refund,
+  RefundId,
+  RefundRequest,
+  RefundStatus,
+  requestText,
+  withExample,
+} from '@cpg/contracts';
 import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
 import { orNotFound, parseId, pathId } from '../ids.ts';
-import { ListQuery } from '../lists/list-query.ts';
-import { type Page, selectResources } from '../lists/page.ts';
+import { ListQuery, oneOrMore } from '../lists/list-query.ts';
+import { oneOrSeveral, type Page, selectResources } from '../lists/page.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 
 export const RefundPage = pageOf(Refund);
@@ -15,6 +24,11 @@ const RefundListQuery = z.strictObject({
   payment_id: requestText().optional().describe('Only refunds of this payment.'),
   order_id: requestText().optional().describe('Only refunds of payments of this order.'),
   currency: PaymentCurrency.optional().describe('Only refunds in this currency.'),
+  status: oneOrMore(RefundStatus)
+    .optional()
+    .describe(
+      'Only refunds with this status: `pending` for those that wait for their transfer. Repeat the parameter for several: `status=pending&status=sent`.',
+    ),
 });
 
 const tags = ['Payments'];
@@ -115,17 +129,18 @@ export interface RefundFilters {
   readonly payment_id?: string | undefined;
   readonly order_id?: string | undefined;
   readonly currency?: string | undefined;
+  readonly status?: readonly string[] | undefined;
 }
 
 export const listRefunds = async (
   db: Queryable,
   merchantId: string,
-  { payment_id, order_id, currency, ...list }: ListQuery & RefundFilters,
+  { payment_id, order_id, currency, status, ...list }: ListQuery & RefundFilters,
 ): Promise<Page<Refund>> =>
   selectResources<Refund>(db, {
     table: 'payments.api_refunds',
     owner: ['merchant_id', merchantId],
-    filters: Object.entries({ payment_id, order_id, currency }),
+    filters: Object.entries({ payment_id, order_id, currency, status: oneOrSeveral(status) }),
     list,
     counts: { name: 'payments.api_refund_counts', keys: ['currency'] },
   });

@@ -17,6 +17,7 @@ beforeAll(async () => {
       created_at: '2026-01-03T00:00:00.000Z',
       payment_id: newId('payment'),
       order_id: newId('order'),
+      status: 'pending',
     }),
   ];
   for (const refund of refunds) await projectRefund(gateway.pool, refund);
@@ -46,6 +47,8 @@ test('lists refunds newest first, with filters', async () => {
   const listed = async (query: string) => (await shop.send('GET', `/v1/refunds?${query}`)).body.items;
   expect(await listed('')).toEqual(refunds.toReversed());
   expect(await listed('currency=BTC')).toEqual([refunds[1]]);
+  expect(await listed('status=pending')).toEqual([refunds[2]]);
+  expect(await listed('status=recorded&currency=USDC')).toEqual([refunds[0]]);
   expect(await listed(`payment_id=${refunds[2]!.payment_id}`)).toEqual([refunds[2]]);
   expect(await listed(`order_id=${refunds[0]!.order_id}&sort=asc`)).toEqual([refunds[0], refunds[1]]);
   expect(await listed('from_date=2026-01-03T00:00:00Z&limit=1')).toEqual([refunds[2]]);

@@ -43,7 +43,7 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
     if (methods.length === 0) {
       const meant =
         meantPaths(path).find((each) => methodsOf(each).includes(request.method)) ??
-        (path.startsWith('/sdk') ? [...methodsByPath.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
+        (path.startsWith('/sdk') ? [...paths.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
       const advice = meant === undefined ? '/docs lists all endpoints' : `did you mean ${meant}?`;
       throw new AppError('not_found', `there is no endpoint ${request.method} ${path}: ${advice}`);
     }
