@@ -74,8 +74,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       const path = [programs, process.env.PATH].join(delimiter);
       const args = ['generate', ...options, '--custom-template-path', templates];
       await run(join(programs, 'openapi-python-client'), args, folder, { ...process.env, PATH: path });
-      const shop = join(CLIENTS, 'python', 'shop.py');
-      return run(join(programs, 'python'), [shop], folder, { ...env, PYTHONPATH: folder });
+      const inFolder = { ...env, PYTHONPATH: folder };
+      const runPython = (name: string) => run(join(programs, 'python'), [join(CLIENTS, 'python', name)], folder, inFolder);
+      const printed = await runPython('shop.py');
+      // The example of the guide lists the order that shop.py canceled.
+      expect(await runPython('orders.py')).toMatch(/^ord_\w+ canceled \d+\.\d{6}\n$/);
+      return printed;
     },
   },
   Go: {
@@ -136,10 +140,13 @@ const startLaterVersion = async (): Promise<Server> => {
   return server;
 };
 
-test('the guide for merchants has the template for Python', async () => {
-  const guide = await readFile(new URL('../../../../docs/merchants.md', import.meta.url), 'utf8');
-  expect(guide).toContain(await readFile(join(CLIENTS, 'python', 'templates', 'str_enum.py.jinja'), 'utf8'));
-});
+test.each(['templates/str_enum.py.jinja', 'orders.py', 'receive.py'])(
+  'the guide for merchants has %s for Python',
+  async (name) => {
+    const guide = await readFile(new URL('../../../../docs/merchants.md', import.meta.url), 'utf8');
+    expect(guide).toContain(await readFile(join(CLIENTS, 'python', name), 'utf8'));
+  },
+);
 
 for (const [name, { install, run: runProgram, laterStatus = LATER_STATUS }] of Object.entries(LANGUAGES)) {
   const missing = await install().then(
@@ -158,6 +165,8 @@ for (const [name, { install, run: runProgram, laterStatus = LATER_STATUS }] of O
         BASE_URL: stack.baseUrl,
         LATER_URL: `http://127.0.0.1:${port}`,
         API_KEY: shop.key,
+        API: stack.baseUrl,
+        KEY: shop.key,
       };
       const output = await runProgram({ folder: own, document: join(folder, 'openapi.json'), env });
       expect(output).toContain(`RESULT awaiting_payment listed Coffee ${laterStatus} canceled 404`);

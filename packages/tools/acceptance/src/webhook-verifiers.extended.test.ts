@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { verify } from '@cpg/sdk/webhooks';
@@ -11,13 +12,16 @@ import { type Stack, startStack } from './harness/stack.ts';
 
 const PACKAGE = { name: 'standardwebhooks', version: '1.1.0', pythonAtLeast: [3, 9] } as const;
 
-// Reads {secret, headers, rawBody} and prints the verified payload.
+const RECEIVE = readFileSync(new URL('../clients/python/receive.py', import.meta.url), 'utf8');
+
+// Reads {secret, headers, rawBody}, and prints the event that the example of the guide returns.
 const PROGRAM = `
-import json, sys
-from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+${RECEIVE}
+import sys
+from standardwebhooks.webhooks import WebhookVerificationError
 given = json.load(sys.stdin)
 try:
-    print(json.dumps(Webhook(given["secret"]).verify(given["rawBody"], given["headers"])))
+    print(json.dumps(receive(given["rawBody"], given["headers"], given["secret"])[0]))
 except WebhookVerificationError as error:
     print(error, file=sys.stderr)
     sys.exit(1)
