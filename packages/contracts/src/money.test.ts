@@ -12,6 +12,7 @@ import {
   maxMinor,
   Minor,
   multiply,
+  parseAmount,
   parseDecimal,
   parseSigned,
   toMinor,
@@ -222,4 +223,11 @@ test('a decimal number is written exactly, with the decimals that it needs and t
     }),
   );
   expect(formatAtLeast({ units: -1250n, scale: 3 }, 2)).toBe('-1.25');
+});
+
+test('an amount of a request has at most the decimals of its currency', () => {
+  expect(parseAmount('1.50', { currency: 'USDT', decimals: 2 })).toBe(150n);
+  expect(() => parseAmount('1.505', { currency: 'USDT', decimals: 2, path: 'from' })).toThrow(
+    'from: USDT has 2 decimals, "1.505" has 3',
+  );
 });

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { chainOf, outsideProviderOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
+import {
+  chainOf,
+  dueBackMinor,
+  outsideProviderOf,
+  type PaymentState,
+  paymentView,
+  paymentBreakdown,
+} from './payment-view.ts';
 import { OfferedPayment, offeredPayment, PaymentOffer } from './payment-offer.ts';
 import { maxMinor, parseDecimal } from './money.ts';
 import { Payment, PaymentStatus } from './resources/payment.ts';
@@ -203,4 +210,19 @@ test('a provider id names the outside provider that reported the money', () => {
     'Acme:1',
   ];
   expect(others.map(outsideProviderOf)).toEqual(others.map(() => null));
+});
+
+test.each([
+  ['a surplus', 3n, undefined, 3n],
+  ['no surplus', 0n, undefined, 0n],
+  ['a surplus that is the smallest payable amount', 3n, 3n, 3n],
+  ['a surplus that is too small to be sent', 2n, 3n, 0n],
+])('%s: of %s, with a smallest payable amount of %s, %s is due back', (_, unappliedMinor, smallest, due) => {
+  const applied = {
+    ...received,
+    status: 'applied',
+    appliedMinor: 10_000_000n - unappliedMinor,
+    unappliedMinor,
+  } as const;
+  expect(dueBackMinor({ ...applied, ...(smallest !== undefined && { smallestPayableMinor: smallest }) })).toBe(due);
 });
