@@ -273,9 +273,12 @@ create table refunds (
   senders text[],
   after_height bigint,
   transfer_id text,
+  claim_hash text,
+  claim_on_page boolean,
   ended_at timestamp with time zone,
   constraint refunds_pkey PRIMARY KEY (id)
 );
+CREATE UNIQUE INDEX refunds_by_claim ON payments.refunds USING btree (claim_hash) WHERE (claim_hash IS NOT NULL);
 CREATE INDEX refunds_by_currency ON payments.refunds USING btree (merchant_id, currency, created_at, id);
 CREATE INDEX refunds_by_destination ON payments.refunds USING btree (destination) WHERE (destination IS NOT NULL);
 CREATE INDEX refunds_by_order ON payments.refunds USING btree (order_id);
@@ -356,7 +359,11 @@ create view api_refunds as
     currency,
     status,
     created_at,
-    resource
+    resource,
+        CASE
+            WHEN claim_on_page AND status = 'pending'::text AND destination IS NULL THEN claim_hash
+            ELSE NULL::text
+        END AS page_claim
    FROM refunds;
 
 create view api_transfers as

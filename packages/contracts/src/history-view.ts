@@ -192,6 +192,12 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
   PaymentRefundSent: ({ refundId, txHash }) => ({ refund_id: refundId, tx_hash: txHash }),
   PaymentRefundReopened: ({ refundId }) => ({ refund_id: refundId }),
   PaymentRefundCanceled: ({ refundId }) => ({ refund_id: refundId }),
+  PaymentRefundClaimIssued: ({ refundId, expiresAt }) => ({ refund_id: refundId, claim_expires_at: expiresAt }),
+  PaymentRefundClaimed: ({ refundId, amountMinor, destination }, amount) => ({
+    refund_id: refundId,
+    amount: amount(amountMinor),
+    destination,
+  }),
   PaymentAssigned: ({ merchantId, orderId, sighting, seenAt, confirmedAt }) => ({
     merchant_id: merchantId,
     order_id: orderId,

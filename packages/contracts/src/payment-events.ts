@@ -187,6 +187,43 @@ export const PaymentRefundAddressed = defineEvent({
   },
 });
 
+/** The link on which the payer can enter the address of a refund. A later one replaces it. */
+export const PaymentRefundClaimIssued = defineEvent({
+  type: 'PaymentRefundClaimIssued',
+  message: 'payment.refund_claim_issued',
+  webhooks: [],
+  summary: 'A requested refund got a claim link, on which the payer can enter an address. Earlier links of it end.',
+  data: {
+    refundId: RefundId,
+    /** SHA-256 of the token in the link, in hexadecimal. The token is stored nowhere. */
+    tokenHash: z.string(),
+    /** Whether the payment page of the order has the link too. */
+    onPage: z.boolean(),
+    expiresAt: Timestamp,
+    ...At,
+  },
+});
+
+export const PaymentRefundClaimed = defineEvent({
+  type: 'PaymentRefundClaimed',
+  message: 'payment.refund_claimed',
+  webhooks: ['payment:refund_claimed'],
+  summary: 'The payer confirmed an address for a requested refund. Its chain is followed from now on.',
+  data: {
+    refundId: RefundId,
+    amountMinor: Minor,
+    reason: z.string().optional(),
+    network: z.string(),
+    /** CAIP-19 of the coin or token to send. */
+    asset: z.string(),
+    destination: z.string(),
+    senders: z.array(z.string()),
+    afterHeight: z.int().nonnegative(),
+    requestedAt: Timestamp,
+    ...At,
+  },
+});
+
 export const PaymentRefundSent = defineEvent({
   type: 'PaymentRefundSent',
   message: 'payment.refund_sent',
@@ -259,6 +296,8 @@ export const PAYMENT_EVENTS = [
   PaymentRefundSent,
   PaymentRefundReopened,
   PaymentRefundCanceled,
+  PaymentRefundClaimIssued,
+  PaymentRefundClaimed,
 ] as const;
 
 export const PaymentEvent = recordedEvent(PAYMENT_EVENTS);

@@ -1,6 +1,6 @@
 import { withoutUndefined, type Rendered } from './carried-fields.ts';
 import { decimalsIn, fromMinor } from './money.ts';
-import { PaymentRefunded } from './payment-events.ts';
+import { PaymentRefundClaimed, PaymentRefunded } from './payment-events.ts';
 import type { PaymentState } from './payment-view.ts';
 import type { Payment } from './resources/payment.ts';
 import type { Refund, RefundStatus } from './resources/refund.ts';
@@ -17,6 +17,8 @@ export interface RefundState {
   /** CAIP-19 of the coin or token of a refund that its chain proves. */
   readonly asset?: string | undefined;
   readonly destination?: string | undefined;
+  /** The last link on which the payer can enter the destination. */
+  readonly claim?: { readonly expiresAt: string } | undefined;
   /** When it was recorded or requested. */
   readonly at: string;
 }
@@ -32,7 +34,7 @@ export const recordedRefund = ({
   destination,
   requestedAt,
   at,
-}: ReturnType<typeof PaymentRefunded.recorded.parse>): RefundState =>
+}: ReturnType<typeof PaymentRefunded.recorded.parse>): Omit<RefundState, 'claim'> =>
   withoutUndefined({
     refundId,
     status: requestedAt === undefined ? 'recorded' : 'settled',
@@ -63,20 +65,33 @@ export const refundView = (
     network: refund.network,
     asset: refund.asset,
     destination: refund.destination,
+    claim_expires_at: isClaimable(refund) ? refund.claim?.expiresAt : undefined,
     created_at: refund.at,
   };
   return withoutUndefined(view) as Refund;
 };
 
-/** The refund that a message is about; undefined for a message about something else. */
+/** Whether the refund waits for an address of the payer. */
+const isClaimable = ({ status, destination }: Pick<RefundState, 'status' | 'destination'>): boolean =>
+  status === 'pending' && destination === undefined;
+
+/** The refund that a webhook event is about; undefined for a message about something else. */
 export const refundIn = ({ type, data }: Pick<ResourceMessage, 'type' | 'data'>): Refund | undefined => {
-  if (type !== PaymentRefunded.message) return undefined;
+  const refund = stateIn(type, data.change);
+  if (!refund) return undefined;
   const { id, merchant_id, order_id, currency, paid_amount } = data.resource as Payment;
-  return refundView(recordedRefund(PaymentRefunded.recorded.parse(data.change)), {
+  return refundView(refund, {
     paymentId: id,
     merchantId: merchant_id,
     orderId: order_id,
     currency,
     decimals: decimalsIn(paid_amount),
   });
+};
+
+const stateIn = (type: ResourceMessage['type'], change: unknown): RefundState | undefined => {
+  if (type === PaymentRefunded.message) return recordedRefund(PaymentRefunded.recorded.parse(change));
+  if (type !== PaymentRefundClaimed.message) return undefined;
+  const { amountMinor, requestedAt, ...refund } = PaymentRefundClaimed.recorded.parse(change);
+  return { ...refund, status: 'pending', amountMinor: BigInt(amountMinor), at: requestedAt };
 };

@@ -28,6 +28,7 @@ import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-route
 import { paymentRoutes } from './api/payments/payment-routes.ts';
 import type { PaymentsClient } from './api/payments/payments-client.ts';
 import { providerPaymentRoutes } from './api/providers/provider-routes.ts';
+import { refundClaimRoutes } from './api/refunds/claim-routes.ts';
 import { refundRoutes } from './api/refunds/refund-routes.ts';
 import type { WebhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
 import { webhookRoutes, webhookSecretRoutes } from './api/webhooks/webhook-routes.ts';
@@ -148,6 +149,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);
+        await v1.register(refundClaimRoutes, options);
         await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
         await v1.register(webhookDeliveryRoutes, options);

@@ -56,10 +56,14 @@ create table refunds (
   after_height bigint,
   -- The transfer that is the refund.
   transfer_id text,
+  -- SHA-256 of the token in its last claim link, and whether the payment page has the link too. Null without a link.
+  claim_hash text,
+  claim_on_page boolean,
   -- When it was recorded, settled or canceled.
   ended_at timestamptz
 );
 create index refunds_by_destination on refunds (destination) where destination is not null;
+create unique index refunds_by_claim on refunds (claim_hash) where claim_hash is not null;
 create index refunds_newest on refunds (merchant_id, created_at desc, id desc);
 create index refunds_by_status on refunds (merchant_id, status, created_at, id);
 create index refunds_by_currency on refunds (merchant_id, currency, created_at, id);
@@ -165,7 +169,11 @@ create trigger count_deleted after delete on refunds referencing old table as ol
 create view api_payments as
   select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource, tx_hash from payments;
 create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, due_back, n from payment_counts;
-create view api_refunds as select id, payment_id, merchant_id, order_id, currency, status, created_at, resource from refunds;
+-- `page_claim` names the claim link that the payment page shows: while the refund waits for an address of the payer.
+create view api_refunds as
+  select id, payment_id, merchant_id, order_id, currency, status, created_at, resource,
+    case when claim_on_page and status = 'pending' and destination is null then claim_hash end as page_claim
+  from refunds;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
 
 -- Addresses and references: where an order can be paid.

@@ -1,6 +1,8 @@
 import { eventSourcedApp, type EventSourcedAppOptions } from '@cpg/operations';
 import type { DepositSettingsOf } from './addresses/merchant-settings.ts';
 import {
+  claimRoutes,
+  type ClaimRoutes,
   depositSettingsRoutes,
   pageRoutes,
   type PageRoutes,
@@ -12,6 +14,7 @@ import {
 } from './routes.ts';
 
 type Routes = PaymentRoutes &
+  ClaimRoutes &
   ProviderRoutes &
   PageRoutes & {
     readonly depositSettings: DepositSettingsOf;
@@ -23,6 +26,7 @@ type Routes = PaymentRoutes &
 export const buildApp = (options: EventSourcedAppOptions & Routes) =>
   eventSourcedApp(options, async (app) => {
     await app.register(paymentRoutes, options);
+    await app.register(claimRoutes, options);
     if (options.sandbox) await app.register(simulatedPaymentRoutes, options);
     await app.register(depositSettingsRoutes, options);
     await app.register(providerRoutes, options);

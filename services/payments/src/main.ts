@@ -32,6 +32,8 @@ import { openRails } from './rails/open-rails.ts';
 import { paymentDeletion } from './read/deletion.ts';
 import { paymentProjection } from './read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
+import { refundClaims } from './refunds/refund-claims.ts';
+import { refundDestinations } from './refunds/refund-destination.ts';
 import { requestedRefunds } from './refunds/requested-refunds.ts';
 
 await startEventSourcedService('payments', readPaymentsConfig, (opened, config) => {
@@ -68,6 +70,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
   const { assets: table, ENVIRONMENT: environment } = config;
+  const destinations = refundDestinations({ db: readModel, readAccounts: accounts.read, table });
 
   return {
     app: buildApp({
@@ -97,10 +100,19 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
         commands,
         notifyOrder,
         db: readModel,
-        readAccounts: accounts.read,
+        destinations,
         table,
         isWatched: (network) => config.CHAIN_URLS[network] !== undefined,
         now,
+      }),
+      refundClaims: refundClaims({
+        commands,
+        db: readModel,
+        destinations,
+        table,
+        publicUrl: config.PUBLIC_URL,
+        now,
+        endsBy: clock.endsBy,
       }),
       commands,
       deletePayments,

@@ -144,6 +144,8 @@ const refunds = {
   request: exampleMessage('payment.refund_requested').data.change,
   address: exampleMessage('payment.refund_addressed').data.change,
   report: exampleMessage('payment.refund_sent').data.change,
+  issue: exampleMessage('payment.refund_claim_issued').data.change,
+  claim: exampleMessage('payment.refund_claimed').data.change,
 };
 
 const operate = (command: PaymentCommand) => {
@@ -161,6 +163,15 @@ const sendRefund = async () => {
   await requestRefund();
   await operate({ type: 'AddressRefund', ...refunds.address, at: new Date(refunds.address.at) });
   await operate({ type: 'ReportRefund', ...refunds.report, isFinal: false, at: new Date(refunds.report.at) });
+};
+
+const claimRefund = async () => {
+  await requestRefund();
+  const { tokenHash, expiresAt } = refunds.issue;
+  const { refundId, destination, senders, afterHeight } = refunds.claim;
+  const at = new Date(refunds.claim.at);
+  await operate({ type: 'IssueRefundClaim', ...refunds.issue, expiresAt: new Date(expiresAt), at });
+  await operate({ type: 'ClaimRefund', refundId, tokenHash, destination, senders, afterHeight, endsBy: at, at });
 };
 
 const endRefund = async (type: 'ReopenRefund' | 'CancelRefund', begin: () => Promise<unknown>) => {
@@ -207,6 +218,8 @@ const HISTORIES: Record<Exclude<DomainMessage['type'], 'order.deleted'>, () => P
   'payment.refund_addressed': sendRefund,
   'payment.refund_sent': sendRefund,
   'payment.refund_reopened': () => endRefund('ReopenRefund', sendRefund),
+  'payment.refund_claim_issued': claimRefund,
+  'payment.refund_claimed': claimRefund,
   'payment.refund_canceled': () => endRefund('CancelRefund', requestRefund),
 };
 

@@ -19,6 +19,11 @@ import {
   PaymentHistory,
   RecordedHistory,
   CancelRefundCall,
+  CheckedAddress,
+  ClaimAddressCall,
+  ClaimedRefund,
+  IssuedRefundClaim,
+  IssueRefundClaimCall,
   Refund,
   RefundCall,
   RefundRequest,
@@ -40,6 +45,7 @@ import type { PaymentChanges } from './matching/changes.ts';
 import type { PaymentCommands } from './matching/commands.ts';
 import type { RegisterPayment } from './matching/register.ts';
 import type { DeletePayments } from './read/deletion.ts';
+import type { RefundClaims } from './refunds/refund-claims.ts';
 import type { RequestedRefunds } from './refunds/requested-refunds.ts';
 import type { AskLast } from './rails/gateway-pay/last-queries.ts';
 import type { PageAddresses } from './rails/gateway-pay/page-addresses.ts';
@@ -58,6 +64,10 @@ export interface PaymentRoutes {
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
   readonly readStatusOf: ReadStatusOf;
   readonly history: PaymentHistoryReader;
+}
+
+export interface ClaimRoutes {
+  readonly refundClaims: RefundClaims;
 }
 
 export interface ProviderRoutes {
@@ -171,6 +181,31 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
       schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } },
     },
     (request) => history.entriesOf(request.params.id, request.query),
+  );
+};
+
+/** Internal routes: the links on which payers enter the addresses of their refunds. */
+export const claimRoutes: FastifyPluginAsyncZod<ClaimRoutes> = async (app, { refundClaims }) => {
+  const config = FOR_GATEWAY;
+  const params = z.object({ hash: z.string() });
+  const address = { params, body: ClaimAddressCall, response: { 200: CheckedAddress } };
+
+  app.post(
+    '/refunds/:id/claim',
+    { config, schema: { params: Id, body: IssueRefundClaimCall, response: { 200: IssuedRefundClaim } } },
+    (request) => refundClaims.issue(request.params.id, request.body, readCallContext(request)),
+  );
+
+  app.get('/claims/:hash', { config, schema: { params, response: { 200: ClaimedRefund } } }, (request) =>
+    refundClaims.show(request.params.hash),
+  );
+
+  app.post('/claims/:hash/check', { config, schema: address }, (request) =>
+    refundClaims.check(request.params.hash, request.body),
+  );
+
+  app.post('/claims/:hash/confirm', { config, schema: address }, (request) =>
+    refundClaims.confirm(request.params.hash, request.body, readCallContext(request)),
   );
 };
 

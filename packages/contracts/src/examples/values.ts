@@ -26,6 +26,7 @@ export const LATER = '2026-01-31T12:09:00.000Z';
 export const ADVANCED_TO = '2026-01-31T12:15:00.000Z';
 export const EXPIRES = '2026-01-31T13:00:00.000Z';
 export const RENEWED_UNTIL = '2026-01-31T14:00:00.000Z';
+export const CLAIM_EXPIRES = '2026-03-04T09:30:00.000Z';
 export const REFUNDED = '2026-02-02T09:30:00.000Z';
 export const TX = '0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060';
 export const BLOCK = {

@@ -7,7 +7,7 @@ import { RailNetwork } from '../resources/currencies.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
-import { RefundPart, RefundSettlement } from '../resources/refund.ts';
+import { Refund, RefundPart, RefundSettlement } from '../resources/refund.ts';
 import { PaymentOutcome } from './orders.ts';
 
 // Calls that the payments service answers. A payable is a deposit address or a payment reference: where an order can be
@@ -177,6 +177,57 @@ export type RefundRequestCall = z.infer<typeof RefundRequestCall>;
 
 /** `POST /refunds/:id/cancel` -> 200 Refund. Idempotent; 409 `payment_conflict` unless the refund is pending. */
 export const CancelRefundCall = z.object({ merchant_id: MerchantId });
+
+/** `POST /refunds/:id/claim` -> 200 IssuedRefundClaim. The link on which the payer can enter the destination. It replaces
+ *  an earlier one. Idempotent by its hash. 404 for another merchant's refund; 409 `payment_conflict` unless the refund is
+ *  pending and has no destination. */
+export const IssueRefundClaimCall = z.object({
+  merchant_id: MerchantId,
+  /** SHA-256 of the token in the link, in hexadecimal. */
+  token_hash: z.string().regex(/^[\da-f]{64}$/),
+  /** Whether the payment page of the order has it too. */
+  show_on_page: z.boolean(),
+});
+export type IssueRefundClaimCall = z.infer<typeof IssueRefundClaimCall>;
+
+export const IssuedRefundClaim = z.object({
+  refund: Refund,
+  /** Public address of the gateway, which serves the page of the link. */
+  public_url: z.string(),
+});
+export type IssuedRefundClaim = z.infer<typeof IssuedRefundClaim>;
+
+/** `GET /claims/:hash` -> 200 ClaimedRefund. The refund of the last claim link with this hash. 404 without one. */
+export const ClaimedRefund = z.object({
+  refund: Refund,
+  /** The name that wallets show for its asset, where it is not the currency. */
+  asset_label: z.string().optional(),
+  on_page: z.boolean(),
+  is_expired: z.boolean(),
+});
+export type ClaimedRefund = z.infer<typeof ClaimedRefund>;
+
+/** Why an address cannot get a refund: it has no form of the network, a wrong checksum, is that of nobody, of another
+ *  network, of a token, or of the merchant or this gateway. */
+export const AddressFault = z.enum(['form', 'checksum', 'zero', 'other_network', 'token', 'not_of_payer']);
+export type AddressFault = z.infer<typeof AddressFault>;
+
+/** `POST /claims/:hash/check` and `/claims/:hash/confirm` -> 200 CheckedAddress. Both check the address; the second one
+ *  records it as the destination, once. Idempotent. 404 without such a link; 409 `payment_conflict` if the link has
+ *  ended, or the refund got another address or takes none. */
+export const ClaimAddressCall = z.object({ address: z.string().max(256) });
+export type ClaimAddressCall = z.infer<typeof ClaimAddressCall>;
+
+export const CheckedAddress = z.union([
+  z.object({
+    /** In its canonical form. */
+    destination: z.string(),
+    /** Whether a wrong character would have been noticed. */
+    has_checksum: z.boolean(),
+  }),
+  z.object({ fault: AddressFault }),
+]);
+export type CheckedAddress = z.infer<typeof CheckedAddress>;
 
 /** A payment after a call, and its order after the payment was offered to it. `order` is null if the payment names no
  *  known order. */

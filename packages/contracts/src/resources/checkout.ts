@@ -148,6 +148,8 @@ export const Checkout = z.strictObject({
   /** Empty once the order takes no money. */
   ways: z.array(WayToPay),
   payments: z.array(CheckoutPayment),
+  /** The refunds for which the payer can enter an address. Only those that the merchant shows here. */
+  refund_claims: z.array(z.strictObject({ amount: Amount, currency: PaymentCurrency, path: z.string() })),
   /** Pages of the merchant, with `order_id` and `status` in their query. */
   return_url: z.string().optional(),
   cancel_url: z.string().optional(),

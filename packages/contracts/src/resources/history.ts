@@ -52,6 +52,7 @@ const TEXTS: Record<string, string> = {
   failure_reason: 'The reason why the payment failed.',
   failed_at: 'When the payment failed.',
   refund_id: 'The refund: `rfd_` and a ULID.',
+  claim_expires_at: 'Until when the payer can enter an address on the claim link.',
   refunded_at: 'When the payment was refunded.',
   reason: 'The reason that was given.',
 };
@@ -155,6 +156,7 @@ const FIELDS = described({
   sighting: z.int().describe('How often the rail has seen the money by now. An assignment by the operator counts too.'),
   reinstated_at: Timestamp.describe('When the rail saw the money again.'),
   refund_id: RefundId,
+  claim_expires_at: Timestamp,
   amount: Amount.describe('The amount of the refund.'),
   refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
   refunded_at: Timestamp,
@@ -226,6 +228,8 @@ export const HISTORY_DATA = {
   PaymentRefundSent: pick(FIELDS, ['refund_id', 'tx_hash']),
   PaymentRefundReopened: pick(FIELDS, ['refund_id']),
   PaymentRefundCanceled: pick(FIELDS, ['refund_id']),
+  PaymentRefundClaimIssued: pick(FIELDS, ['refund_id', 'claim_expires_at']),
+  PaymentRefundClaimed: pick(FIELDS, ['refund_id', 'destination'], ['amount']),
 };
 export type HistoryEventType = keyof typeof HISTORY_DATA;
 export type HistoryData<T extends HistoryEventType = HistoryEventType> = z.infer<(typeof HISTORY_DATA)[T]>;

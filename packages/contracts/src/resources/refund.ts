@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { PaymentCurrency } from '../currencies.ts';
-import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, RefundId } from '../ids.ts';
+import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 
 /** Which part of a payment to refund, instead of an amount. */
@@ -45,6 +45,9 @@ export const Refund = withExample(
       .string()
       .optional()
       .describe('Where the money goes, if a request gave it: an address on `network`; without `network`, your text.'),
+    claim_expires_at: Timestamp.optional().describe(
+      'Until when the payer can enter the address on the claim link of `POST /v1/refunds/{id}/claim`. Absent without a link, and once there is a `destination`.',
+    ),
     created_at: CreatedAt,
   }),
   {
@@ -118,3 +121,32 @@ export const RefundRequest = withExample(
   },
 );
 export type RefundRequest = z.infer<typeof RefundRequest>;
+
+/** `POST /v1/refunds/{id}/claim`: the link on which the payer enters the address of a refund. */
+export const RefundClaim = withExample(
+  z.object({
+    claim_url: z
+      .string()
+      .describe(
+        'The page for the payer. Whoever has this link decides who gets the money: send it to the payer alone. It is shown only in this response, and works until `claim_expires_at` of the refund.',
+      ),
+    refund: Refund.describe('The refund.'),
+  }),
+  {
+    claim_url: 'https://pay.example/pay/refunds/5f0c954d1e3a7b68c2d4e6f8091a2b3c',
+    refund: {
+      id: EXAMPLE_IDS.refund,
+      merchant_id: EXAMPLE_IDS.merchant,
+      payment_id: EXAMPLE_IDS.payment,
+      order_id: EXAMPLE_IDS.order,
+      status: 'pending',
+      amount: '10.500000',
+      currency: 'USDC',
+      network: 'ethereum',
+      asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+      claim_expires_at: '2026-03-02T15:20:00.000Z',
+      created_at: '2026-01-31T15:20:00.000Z',
+    },
+  },
+);
+export type RefundClaim = z.infer<typeof RefundClaim>;

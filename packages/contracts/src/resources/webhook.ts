@@ -33,6 +33,10 @@ export const WEBHOOK_EVENTS = {
     when: 'A refund was recorded, or is settled on its chain, of all or a part of a payment. `refund` is that refund.',
     sample: 'payment.refunded',
   },
+  'payment:refund_claimed': {
+    when: 'The payer confirmed an address for a refund on its claim link. `refund` is that refund, with `destination`: `POST /v1/refunds/{id}/request` returns what to send.',
+    sample: 'payment.refund_claimed',
+  },
 } as const;
 export type WebhookEventType = keyof typeof WEBHOOK_EVENTS;
 
@@ -148,7 +152,7 @@ export const PaymentWebhookPayload = z.object({
     'How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order.',
   ),
   object_type: z.literal('payment').describe('The type of `data`.'),
-  refund: Refund.optional().describe('The refund. Present in `payment:refunded` alone.'),
+  refund: Refund.optional().describe('The refund. Present in `payment:refunded` and `payment:refund_claimed` alone.'),
   timestamp,
 });
 

@@ -432,6 +432,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/refunds/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the payer for the address of a refund
+         * @description Creates a link for the payer of a `pending` refund with `settle: "on_chain"` that has no `destination`. The payer enters an address there, which is checked, and confirms it once. Then the refund has `destination`, the webhook event `payment:refund_claimed` is sent, and `POST /v1/refunds/{id}/request` returns what to send. Send the link to the payer alone: whoever has it decides who gets the money. It works for 30 days and is shown only in this response. Another call creates another link, and the earlier one ends; a refund can have 20. Returns 409 `payment_conflict` if the refund is not `pending` or has a `destination`.
+         *
+         *     Needs the scope `payments:self:refund`.
+         */
+        post: operations["createRefundClaim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -912,6 +934,15 @@ export interface components {
         };
         /**
          * @example {
+         *       "show_on_page": false
+         *     }
+         */
+        CreateRefundClaim: {
+            /** @description Whether the payment page of the order shows the link too. `false` by default, because everybody who has the `payment_url` could then choose where the money goes. Use it only if your payer alone has that URL. */
+            show_on_page?: boolean | undefined;
+        };
+        /**
+         * @example {
          *       "url": "https://shop.example/hooks/payments",
          *       "events": [
          *         "order:paid",
@@ -1275,7 +1306,7 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"];
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"] | components["schemas"]["PaymentRefundClaimIssuedEntry"] | components["schemas"]["PaymentRefundClaimedEntry"];
         HistoryInstruction: {
             /** @description The rail that the instruction is for. */
             rail: components["schemas"]["Rail"];
@@ -3103,7 +3134,7 @@ export interface components {
          * @description The type of an event about a payment. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        PaymentEventType: "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded";
+        PaymentEventType: "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded" | "payment:refund_claimed";
         PaymentFailedData: {
             /** @description The reason why the payment failed. */
             failure_reason: string;
@@ -3436,6 +3467,103 @@ export interface components {
             /** @description What the event changed. */
             data: components["schemas"]["PaymentRefundCanceledData"];
         };
+        PaymentRefundClaimIssuedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /**
+             * Format: date-time
+             * @description Until when the payer can enter an address on the claim link.
+             */
+            claim_expires_at: string;
+        };
+        /** @description A requested refund got a claim link, on which the payer can enter an address. Earlier links of it end. */
+        PaymentRefundClaimIssuedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundClaimIssued";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundClaimIssuedData"];
+        };
+        PaymentRefundClaimedData: {
+            /** @description The refund: `rfd_` and a ULID. */
+            refund_id: string;
+            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
+            destination: string;
+            /** @description The amount of the refund. */
+            amount?: string | undefined;
+        };
+        /** @description The payer confirmed an address for a requested refund. Its chain is followed from now on. */
+        PaymentRefundClaimedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PaymentRefundClaimed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["PaymentRefundClaimedData"];
+        };
         PaymentRefundReopenedData: {
             /** @description The refund: `rfd_` and a ULID. */
             refund_id: string;
@@ -3740,7 +3868,7 @@ export interface components {
              * @enum {string}
              */
             object_type: "payment";
-            /** @description The refund. Present in `payment:refunded` alone. */
+            /** @description The refund. Present in `payment:refunded` and `payment:refund_claimed` alone. */
             refund?: components["schemas"]["Refund"] | undefined;
             /** @description Unix time in milliseconds when the event happened. */
             timestamp: number;
@@ -3876,9 +4004,38 @@ export interface components {
             destination?: string | undefined;
             /**
              * Format: date-time
+             * @description Until when the payer can enter the address on the claim link of `POST /v1/refunds/{id}/claim`. Absent without a link, and once there is a `destination`.
+             */
+            claim_expires_at?: string | undefined;
+            /**
+             * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
             created_at: string;
+        };
+        /**
+         * @example {
+         *       "claim_url": "https://pay.example/pay/refunds/5f0c954d1e3a7b68c2d4e6f8091a2b3c",
+         *       "refund": {
+         *         "id": "rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M",
+         *         "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *         "payment_id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
+         *         "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
+         *         "status": "pending",
+         *         "amount": "10.500000",
+         *         "currency": "USDC",
+         *         "network": "ethereum",
+         *         "asset": "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+         *         "claim_expires_at": "2026-03-02T15:20:00.000Z",
+         *         "created_at": "2026-01-31T15:20:00.000Z"
+         *       }
+         *     }
+         */
+        RefundClaim: {
+            /** @description The page for the payer. Whoever has this link decides who gets the money: send it to the payer alone. It is shown only in this response, and works until `claim_expires_at` of the refund. */
+            claim_url: string;
+            /** @description The refund. */
+            refund: components["schemas"]["Refund"];
         };
         RefundPage: {
             /** @description The items of this page. */
@@ -4315,7 +4472,7 @@ export interface components {
          * @description The type of an event. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        WebhookEventType: "order:created" | "order:updated" | "order:paid" | "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded";
+        WebhookEventType: "order:created" | "order:updated" | "order:paid" | "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded" | "payment:refund_claimed";
         WebhookPage: {
             /** @description The items of this page. */
             items: components["schemas"]["Webhook"][];
@@ -4452,6 +4609,7 @@ export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
+export type CreateRefundClaim = components['schemas']['CreateRefundClaim'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type Currencies = components['schemas']['Currencies'];
@@ -4551,6 +4709,10 @@ export type PaymentRefundAddressedData = components['schemas']['PaymentRefundAdd
 export type PaymentRefundAddressedEntry = components['schemas']['PaymentRefundAddressedEntry'];
 export type PaymentRefundCanceledData = components['schemas']['PaymentRefundCanceledData'];
 export type PaymentRefundCanceledEntry = components['schemas']['PaymentRefundCanceledEntry'];
+export type PaymentRefundClaimIssuedData = components['schemas']['PaymentRefundClaimIssuedData'];
+export type PaymentRefundClaimIssuedEntry = components['schemas']['PaymentRefundClaimIssuedEntry'];
+export type PaymentRefundClaimedData = components['schemas']['PaymentRefundClaimedData'];
+export type PaymentRefundClaimedEntry = components['schemas']['PaymentRefundClaimedEntry'];
 export type PaymentRefundReopenedData = components['schemas']['PaymentRefundReopenedData'];
 export type PaymentRefundReopenedEntry = components['schemas']['PaymentRefundReopenedEntry'];
 export type PaymentRefundRequestedData = components['schemas']['PaymentRefundRequestedData'];
@@ -4572,6 +4734,7 @@ export type Rate = components['schemas']['Rate'];
 export type Rates = components['schemas']['Rates'];
 export type RecordedProviderPayment = components['schemas']['RecordedProviderPayment'];
 export type Refund = components['schemas']['Refund'];
+export type RefundClaim = components['schemas']['RefundClaim'];
 export type RefundPage = components['schemas']['RefundPage'];
 export type RefundPart = components['schemas']['RefundPart'];
 export type RefundPayment = components['schemas']['RefundPayment'];
@@ -5252,6 +5415,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    createRefundClaim: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The refund id: `rfd_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRefundClaim"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundClaim"];
                 };
             };
         };

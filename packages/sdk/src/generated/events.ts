@@ -974,6 +974,55 @@ export interface components {
                 } | undefined;
             };
         };
+        /** @description A requested refund got a claim link, on which the payer can enter an address. Earlier links of it end. */
+        PaymentRefundClaimIssued: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_claim_issued";
+            data: {
+                change: {
+                    refundId: string;
+                    tokenHash: string;
+                    onPage: boolean;
+                    expiresAt: components["schemas"]["Timestamp"];
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
+            };
+        };
+        /** @description The payer confirmed an address for a requested refund. Its chain is followed from now on. */
+        PaymentRefundClaimed: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "payment.refund_claimed";
+            data: {
+                change: {
+                    refundId: string;
+                    amountMinor: components["schemas"]["Minor"];
+                    reason?: string | undefined;
+                    network: string;
+                    asset: string;
+                    destination: string;
+                    senders: string[];
+                    afterHeight: number;
+                    requestedAt: components["schemas"]["Timestamp"];
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Payment"];
+                /** @description How you know the order of the payment: its values when the payment was first seen, or was assigned to the order. Later changes of the metadata do not show here. Absent if the payment belongs to no order. */
+                order?: {
+                    /** @description Your reference of the order. */
+                    external_reference_id: string;
+                    /** @description The metadata of the order. Absent if it had none. */
+                    metadata?: components["schemas"]["Metadata"] | undefined;
+                } | undefined;
+            };
+        };
         /** @description The transfer of a refund left the chain before it was final. The refund is pending again. */
         PaymentRefundReopened: components["schemas"]["Envelope"] & {
             /** @constant */
@@ -1142,6 +1191,8 @@ export type PaymentOrphaned = components['schemas']['PaymentOrphaned'];
 export type PaymentReceived = components['schemas']['PaymentReceived'];
 export type PaymentRefundAddressed = components['schemas']['PaymentRefundAddressed'];
 export type PaymentRefundCanceled = components['schemas']['PaymentRefundCanceled'];
+export type PaymentRefundClaimIssued = components['schemas']['PaymentRefundClaimIssued'];
+export type PaymentRefundClaimed = components['schemas']['PaymentRefundClaimed'];
 export type PaymentRefundReopened = components['schemas']['PaymentRefundReopened'];
 export type PaymentRefundRequested = components['schemas']['PaymentRefundRequested'];
 export type PaymentRefundSent = components['schemas']['PaymentRefundSent'];
@@ -1230,6 +1281,10 @@ export const PaymentReceived = typed<PaymentReceived>()(attributes.extend(z.obje
 export const PaymentRefundAddressed = typed<PaymentRefundAddressed>()(attributes.extend(z.object({ "type": z.literal("payment.refund_addressed"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "destination": z.string(), "senders": z.array(z.string()), "afterHeight": z.int(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** A pending refund was canceled, or its payment failed. Its amount is no longer reserved. */
 export const PaymentRefundCanceled = typed<PaymentRefundCanceled>()(attributes.extend(z.object({ "type": z.literal("payment.refund_canceled"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
+/** A requested refund got a claim link, on which the payer can enter an address. Earlier links of it end. */
+export const PaymentRefundClaimIssued = typed<PaymentRefundClaimIssued>()(attributes.extend(z.object({ "type": z.literal("payment.refund_claim_issued"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "tokenHash": z.string(), "onPage": z.boolean(), "expiresAt": Timestamp, "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
+/** The payer confirmed an address for a requested refund. Its chain is followed from now on. */
+export const PaymentRefundClaimed = typed<PaymentRefundClaimed>()(attributes.extend(z.object({ "type": z.literal("payment.refund_claimed"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "reason": z.string().optional(), "network": z.string(), "asset": z.string(), "destination": z.string(), "senders": z.array(z.string()), "afterHeight": z.int(), "requestedAt": Timestamp, "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The transfer of a refund left the chain before it was final. The refund is pending again. */
 export const PaymentRefundReopened = typed<PaymentRefundReopened>()(attributes.extend(z.object({ "type": z.literal("payment.refund_reopened"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The merchant refunds from its own wallet. The amount is reserved until the refund is settled or canceled. */
@@ -1266,7 +1321,7 @@ export const OrderMessage = messageSchema<OrderMessage>(attributes, {
 });
 
 /** A message of the topic `payments.v1`. */
-export type PaymentMessage = PaymentApplied | PaymentAssigned | PaymentBlockChanged | PaymentConfirmed | PaymentFailed | PaymentOrphaned | PaymentReceived | PaymentRefundAddressed | PaymentRefundCanceled | PaymentRefundReopened | PaymentRefundRequested | PaymentRefundSent | PaymentRefunded | PaymentReinstated;
+export type PaymentMessage = PaymentApplied | PaymentAssigned | PaymentBlockChanged | PaymentConfirmed | PaymentFailed | PaymentOrphaned | PaymentReceived | PaymentRefundAddressed | PaymentRefundCanceled | PaymentRefundClaimIssued | PaymentRefundClaimed | PaymentRefundReopened | PaymentRefundRequested | PaymentRefundSent | PaymentRefunded | PaymentReinstated;
 /** Accepts messages of types that this version does not know. The TypeScript type does not show them. */
 export const PaymentMessage = messageSchema<PaymentMessage>(attributes, {
   'payment.applied': PaymentApplied,
@@ -1278,6 +1333,8 @@ export const PaymentMessage = messageSchema<PaymentMessage>(attributes, {
   'payment.received': PaymentReceived,
   'payment.refund_addressed': PaymentRefundAddressed,
   'payment.refund_canceled': PaymentRefundCanceled,
+  'payment.refund_claim_issued': PaymentRefundClaimIssued,
+  'payment.refund_claimed': PaymentRefundClaimed,
   'payment.refund_reopened': PaymentRefundReopened,
   'payment.refund_requested': PaymentRefundRequested,
   'payment.refund_sent': PaymentRefundSent,

@@ -205,6 +205,15 @@ export interface Methods {
   cancelRefund(id: string, options?: RequestOptions): Promise<Schemas['Refund']>;
 
   /**
+   * Ask the payer for the address of a refund.
+   *
+   * Creates a link for the payer of a `pending` refund with `settle: "on_chain"` that has no `destination`. The payer enters an address there, which is checked, and confirms it once. Then the refund has `destination`, the webhook event `payment:refund_claimed` is sent, and `POST /v1/refunds/{id}/request` returns what to send. Send the link to the payer alone: whoever has it decides who gets the money. It works for 30 days and is shown only in this response. Another call creates another link, and the earlier one ends; a refund can have 20. Returns 409 `payment_conflict` if the refund is not `pending` or has a `destination`.
+   *
+   * Needs the scope `payments:self:refund`.
+   */
+  createRefundClaim(id: string, body: Schemas['CreateRefundClaim'], options?: RequestOptions): Promise<Schemas['RefundClaim']>;
+
+  /**
    * Create a webhook.
    *
    * Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.
@@ -395,6 +404,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   getRefund: { method: 'GET', path: '/v1/refunds/{id}', takes: [] },
   requestRefund: { method: 'POST', path: '/v1/refunds/{id}/request', takes: ['body'], keyed: true },
   cancelRefund: { method: 'POST', path: '/v1/refunds/{id}/cancel', takes: [], keyed: true },
+  createRefundClaim: { method: 'POST', path: '/v1/refunds/{id}/claim', takes: ['body'], keyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks', takes: ['body'], keyed: true },
   listWebhooks: { method: 'GET', path: '/v1/webhooks', takes: ['query'], list: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', takes: [], keyed: true },

@@ -74,6 +74,7 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   // Its wallet has paid back: there is nothing to send or to cancel.
   const refused = { status: 409, code: 'payment_conflict' };
   await expect(client.requestRefund(refunds[0]!.id, {})).rejects.toMatchObject(refused);
+  await expect(client.createRefundClaim(refunds[0]!.id, {})).rejects.toMatchObject(refused);
   await expect(client.cancelRefund(refunds[0]!.id)).rejects.toMatchObject(refused);
   expect((await client.listPayments({ order_id: order.id })).items).toHaveLength(1);
   const { data, response } = await client.raw.getOrder(order.id);

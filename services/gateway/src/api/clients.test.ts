@@ -107,6 +107,22 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     'POST /refunds/rfd_1/cancel',
     { ...RESPONSE, body: { merchant_id: 'mer_1' } },
   ],
+  'payments.issueRefundClaim': [
+    ({ payments }) => payments.issueRefundClaim('rfd_1', BODY, context),
+    'POST /refunds/rfd_1/claim',
+    { ...RESPONSE, body: BODY },
+  ],
+  'payments.claimedRefund': [({ payments }) => payments.claimedRefund('0a', context), 'GET /claims/0a', RESPONSE],
+  'payments.checkClaimAddress': [
+    ({ payments }) => payments.checkClaimAddress('0a', BODY, context),
+    'POST /claims/0a/check',
+    { ...RESPONSE, body: BODY },
+  ],
+  'payments.confirmClaimAddress': [
+    ({ payments }) => payments.confirmClaimAddress('0a', BODY, context),
+    'POST /claims/0a/confirm',
+    { ...RESPONSE, body: BODY },
+  ],
   'payments.availability': [
     ({ payments }) => payments.availability(context),
     'GET /availability',
@@ -203,13 +219,16 @@ test.each(['confirm', 'fail', 'refund'])('a payment that %s does not find is the
   await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
 });
 
-test.each(['refundRequest', 'cancelRefund'])('a refund that %s does not find is the 404 of the API', async (name) => {
-  const [send] = CALLS[`payments.${name}`]!;
-  await expect(send(failing('not_found'))).rejects.toMatchObject({
-    message: expect.stringMatching(/^no refund has this id/),
-  });
-  await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
-});
+test.each(['refundRequest', 'cancelRefund', 'issueRefundClaim'])(
+  'a refund that %s does not find is the 404 of the API',
+  async (name) => {
+    const [send] = CALLS[`payments.${name}`]!;
+    await expect(send(failing('not_found'))).rejects.toMatchObject({
+      message: expect.stringMatching(/^no refund has this id/),
+    });
+    await expect(send(failing('rate_limited'))).rejects.toMatchObject({ message: 'of the service' });
+  },
+);
 
 test.each(['orders.at', 'orders.summary'])('%s finds null where there is no order', async (name) => {
   const [send] = CALLS[name]!;

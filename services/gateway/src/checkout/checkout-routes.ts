@@ -7,10 +7,12 @@ import type { PaymentsClient } from '../api/payments/payments-client.ts';
 import { callContext, canAnswer } from '../door/request.ts';
 import { AT_ONCE, sendEncodedBody } from '../door/responses/compression.ts';
 import { answerErrorsWithPages, pageHeaders, wantsHtml } from './errors.tsx';
+import { acceptForms } from './forms.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { liveRoutes, pageStates, versionOf } from './live/live-routes.ts';
 import { followOpenPages } from './live/open-pages.ts';
 import { cached, noSuchFile } from './looks.ts';
+import { type ClaimPayments, refundClaimPages } from './refund-claim/claim-routes.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/sandbox-routes.ts';
 import { chainHeights, changedCheckoutOrders } from './state/checkout-queries.ts';
 import { checkoutOf } from './state/checkout.ts';
@@ -22,7 +24,7 @@ import { speechOf } from './view/language.ts';
 
 export interface PayPageOptions {
   readonly pool: Pool;
-  readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
+  readonly payments: Pick<PaymentsClient, 'pageAddresses'> & ClaimPayments;
   readonly now: () => Date;
   /** In a sandbox: what the buttons of its strip use. */
   readonly sandbox?: SandboxOptions | undefined;
@@ -55,6 +57,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     if (sandbox) reply.header('referrer-policy', 'same-origin');
   });
   answerErrorsWithPages(app, assets);
+  acceptForms(app);
 
   await app.register(liveRoutes, {
     streams: createEventStreams({ ...payPage.streams, now }),
@@ -75,6 +78,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     { prefix: '/pay' },
   );
 
+  await app.register(refundClaimPages, { pool, payments, find, assets });
   if (sandbox) sandboxRoutes(app, find, sandbox);
 
   serveAssets(app, Object.values(assets));

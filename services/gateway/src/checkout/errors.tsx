@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { choiceLink, choiceOf, type PageChoice, pageLink } from './state/page-link.ts';
+import { choiceLink, choiceOf, type PageChoice, type PageParams, pagePathOf } from './state/page-link.ts';
 import type { PageAssets } from './view/assets.ts';
 import { renderDocument } from './view/document.tsx';
 import { type Speech, speechOf } from './view/language.ts';
@@ -35,9 +35,8 @@ export const answerErrorsWithPages = (app: FastifyInstance, assets: PageAssets):
 
 /** Links with other choices; a page that is not found does not name its reference. */
 const linkOf = (request: FastifyRequest, status: number) => (changes: PageChoice) => {
-  const { reference } = request.params as { reference?: string };
-  const choice = { ...choiceOf(request.query), ...changes };
-  return status === NOT_FOUND || reference === undefined ? choiceLink(choice) : pageLink(reference, choice);
+  const path = status === NOT_FOUND ? undefined : pagePathOf(request.params as PageParams);
+  return `${path ?? ''}${choiceLink({ ...choiceOf(request.query), ...changes })}`;
 };
 
 /** The headers of a page that sites of `frameAncestors` may show in a frame. */

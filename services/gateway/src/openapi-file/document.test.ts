@@ -78,6 +78,7 @@ test('the document contains every endpoint', () => {
     'POST /v1/payments/{id}/refund',
     'POST /v1/providers/{provider}/payments',
     'POST /v1/refunds/{id}/cancel',
+    'POST /v1/refunds/{id}/claim',
     'POST /v1/refunds/{id}/request',
     'POST /v1/webhooks',
     'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',

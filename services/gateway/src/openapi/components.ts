@@ -53,6 +53,7 @@ import {
   Rates,
   RecordedProviderPayment,
   Refund,
+  RefundClaim,
   RefundRequest,
   Replay,
   samplePayloadOf,
@@ -66,6 +67,7 @@ import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody 
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
+import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
 import { RefundPage, RequestRefundBody } from '../api/refunds/refund-routes.ts';
 import {
   CreateWebhookBody,
@@ -128,6 +130,8 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Refund,
   RefundRequest,
   RequestRefund: RequestRefundBody,
+  RefundClaim,
+  CreateRefundClaim: CreateRefundClaimBody,
   RefundPage,
   Merchant,
   IndividualProfile,

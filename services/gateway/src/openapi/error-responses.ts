@@ -32,6 +32,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
     'order_deleted',
   ],
   requestRefund: ['payment_conflict', 'concurrent_update', 'order_deleted'],
+  createRefundClaim: ['payment_conflict', 'concurrent_update', 'order_deleted'],
   cancelRefund: ['payment_conflict', 'concurrent_update', 'order_deleted'],
   createWebhook: ['host_not_public', 'too_many_webhooks', 'webhook_deleted'],
   rotateWebhookSecret: ['too_many_secrets', 'webhook_deleted'],
@@ -59,6 +60,10 @@ const FAULTS: Record<string, FaultDetail> = {
   requestRefund: {
     path: 'destination',
     message: 'has a letter or digit that is wrong: its checksum (EIP-55) does not match, so copy it again',
+  },
+  createRefundClaim: {
+    path: 'show_on_page',
+    message: 'needs an order with a payment page of this gateway: leave it out, and send the link yourself',
   },
   createWebhook: { path: 'url', message: 'must use https' },
   updateWebhook: { path: 'url', message: 'cannot be changed: delete the webhook and create another for the new URL' },

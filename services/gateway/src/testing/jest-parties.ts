@@ -156,8 +156,9 @@ const insertOrder = async (db: Queryable, ids: Ids, state: PartyState): Promise<
   );
   const refund = { ...exampleOf(Refund), id: ids.refundId, payment_id, merchant_id, order_id };
   await db.query(
-    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-     values ($1, $2, $3, $4, 'USDC', $5, $6)`,
+    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource,
+       status, claim_hash, claim_on_page)
+     values ($1, $2, $3, $4, 'USDC', $5, $6, 'pending', $1, true)`,
     [ids.refundId, payment_id, merchant_id, order_id, MADE_AT, refund],
   );
   await db.query(

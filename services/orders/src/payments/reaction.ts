@@ -129,6 +129,8 @@ const COMMANDS: {
   'payment.refund_sent': null,
   'payment.refund_reopened': null,
   'payment.refund_canceled': null,
+  'payment.refund_claim_issued': null,
+  'payment.refund_claimed': null,
 };
 
 /** The message types of `payments.v1` that orders handles. */

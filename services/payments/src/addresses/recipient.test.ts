@@ -1,5 +1,5 @@
 import { type Network, readAssets } from '@cpg/assets';
-import { recipientOn, transactionOn } from './recipient.ts';
+import { hasChecksum, recipientOn, transactionOn } from './recipient.ts';
 
 const { networks } = readAssets({ ENVIRONMENT: 'sandbox', CAZ_DECIMALS: 18 });
 type Bitcoin = Extract<Network, { kind: 'bitcoin' }>;
@@ -40,6 +40,27 @@ test.each([
   [regtest, SEGWIT, 'is an address on Bitcoin, but the network is regtest (a Bitcoin regtest)'],
 ])('an address on %j is refused: %s', (network, text, message) =>
   expect(() => recipientOn(network, text)).toThrow(message),
+);
+
+test.each([
+  [evm, ADDRESS.slice(0, -1), 'form'],
+  [evm, ADDRESS.replace('aAe', 'aae'), 'checksum'],
+  [evm, `0x${'0'.repeat(40)}`, 'zero'],
+  [main, TESTNET, 'other_network'],
+  [main, SEGWIT.replace('t4', 't5'), 'form'],
+])('a refused address on %j has the code of its fault: %s is %s', (network, text, fault) =>
+  expect(() => recipientOn(network, text)).toThrow(expect.objectContaining({ fault })),
+);
+
+test.each([
+  [evm, ADDRESS, true],
+  [evm, ADDRESS.toLowerCase(), false],
+  [evm, `0x${ADDRESS.slice(2).toUpperCase()}`, false],
+  [evm, `0x${'1'.repeat(40)}`, false],
+  [main, SEGWIT, true],
+  [main, LEGACY, true],
+])('whether an address on %j has a checksum: %s, %s', (network, text, expected) =>
+  expect(hasChecksum(network, text)).toBe(expected),
 );
 
 test('a transaction has the form of its network', () => {

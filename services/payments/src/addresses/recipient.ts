@@ -1,9 +1,17 @@
 import { checksummed, type Network } from '@cpg/assets';
-import { invalidRequest } from '@cpg/contracts';
+import { type AddressFault, invalidRequest } from '@cpg/contracts';
 import { BITCOIN_ADDRESSES } from './deposit-network.ts';
 
-/** An address that can receive money on the network, in its canonical form. Throws RangeError with what is wrong, to
- *  read after the name of a field. */
+/** What is wrong with an address, as a code and as a text to read after the name of a field. */
+export class RefusedAddress extends RangeError {
+  readonly fault: AddressFault;
+  constructor(fault: AddressFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** An address that can receive money on the network, in its canonical form. Throws RefusedAddress. */
 export const recipientOn = (network: Network, text: string): string =>
   network.kind === 'evm' ? evmRecipient(network, text) : bitcoinRecipient(network, text);
 
@@ -29,24 +37,34 @@ export const transactionOn = ({ kind, name }: Network, text: string): string => 
 
 const evmRecipient = ({ name }: Network, text: string): string => {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-    throw new RangeError(`is not an address on ${name}: it must be 0x and 40 hexadecimal digits`);
+    throw new RefusedAddress('form', `is not an address on ${name}: it must be 0x and 40 hexadecimal digits`);
   const digits = text.slice(2);
-  if (/^0+$/.test(digits)) throw new RangeError('is the zero address: money that is sent there is lost');
+  if (/^0+$/.test(digits)) throw new RefusedAddress('zero', 'is the zero address: money that is sent there is lost');
   const address = checksummed(digits);
-  // EIP-55: digits of one case have no checksum.
-  if (text !== address && digits !== digits.toLowerCase() && digits !== digits.toUpperCase())
-    throw new RangeError('has a wrong checksum: copy the address again, with its upper-case and lower-case letters');
+  if (text !== address && isMixedCase(digits))
+    throw new RefusedAddress(
+      'checksum',
+      'has a wrong checksum: copy the address again, with its upper-case and lower-case letters',
+    );
   return address;
 };
+
+/** Whether a wrong character in an address of the network would have been noticed. */
+export const hasChecksum = ({ kind }: Network, text: string): boolean =>
+  kind === 'bitcoin' || isMixedCase(text.slice(2));
+
+/** EIP-55: digits of one case have no checksum. */
+const isMixedCase = (digits: string): boolean => digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
 
 const bitcoinRecipient = ({ name, chain }: Extract<Network, { kind: 'bitcoin' }>, text: string): string => {
   if (isBitcoinAddress(chain, text)) return /^(?:bc|tb|bcrt)1/i.test(text) ? text.toLowerCase() : text;
   const other = (['main', 'test', 'regtest'] as const).find((each) => isBitcoinAddress(each, text));
-  throw new RangeError(
-    other
-      ? `is an address on ${BITCOIN_NAMES[other]}, but the network is ${name} (${BITCOIN_NAMES[chain]})`
-      : `is not an address on ${name}: its checksum or its form is wrong`,
-  );
+  if (other)
+    throw new RefusedAddress(
+      'other_network',
+      `is an address on ${BITCOIN_NAMES[other]}, but the network is ${name} (${BITCOIN_NAMES[chain]})`,
+    );
+  throw new RefusedAddress('form', `is not an address on ${name}: its checksum or its form is wrong`);
 };
 
 const BITCOIN_NAMES = { main: 'Bitcoin', test: 'a Bitcoin testnet', regtest: 'a Bitcoin regtest' };

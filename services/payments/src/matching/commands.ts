@@ -17,6 +17,8 @@ const FACTS = {
   PaymentRefunded: 'payment refunded',
   PaymentAssigned: 'payment assigned',
   PaymentRefundRequested: 'refund requested',
+  PaymentRefundClaimIssued: 'claim link of a refund issued',
+  PaymentRefundClaimed: 'refund claimed by the payer',
   PaymentRefundSent: 'refund sent',
   PaymentRefundReopened: 'refund pending again: its transfer left the chain',
   PaymentRefundCanceled: 'refund canceled',

@@ -96,6 +96,25 @@ export type AddressRefund = {
   readonly at: Date;
 };
 
+/** Gives a pending refund without a destination a link on which the payer enters it. */
+export type IssueRefundClaim = {
+  readonly type: 'IssueRefundClaim';
+  readonly refundId: string;
+  readonly tokenHash: string;
+  /** Whether the payment page has the link too. */
+  readonly onPage: boolean;
+  readonly expiresAt: Date;
+  readonly at: Date;
+};
+
+/** The payer confirms an address on the claim link. */
+export type ClaimRefund = Omit<AddressRefund, 'type'> & {
+  readonly type: 'ClaimRefund';
+  readonly tokenHash: string;
+  /** The time by which links end: 1970 while the clock is not trusted. */
+  readonly endsBy: Date;
+};
+
 /** The chain shows the transfer of a refund: in a block, and with `isFinal` deep enough. */
 export type ReportRefund = {
   readonly type: 'ReportRefund';
@@ -143,6 +162,8 @@ export type PaymentCommand =
   | RefundPayment
   | RequestRefund
   | AddressRefund
+  | IssueRefundClaim
+  | ClaimRefund
   | ReportRefund
   /** No block contains the transfer of a refund any more. */
   | { readonly type: 'ReopenRefund'; readonly refundId: string; readonly transferId: string; readonly at: Date }

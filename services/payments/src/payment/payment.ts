@@ -1,6 +1,7 @@
 import { AppError, fromMinor, type PaymentEvent, sightingOf, unreachable } from '@cpg/contracts';
 import { type Decider, fold } from '@cpg/event-sourcing/decider';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
+import { claimRefund, issueRefundClaim } from './refund-claim.ts';
 import {
   addressRefund,
   cancelPendingRefunds,
@@ -34,6 +35,10 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
       return requestRefund(command, payment);
     case 'AddressRefund':
       return addressRefund(command, payment);
+    case 'IssueRefundClaim':
+      return issueRefundClaim(command, payment);
+    case 'ClaimRefund':
+      return claimRefund(command, payment);
     case 'ReportRefund':
       return reportRefund(command, payment);
     case 'ReopenRefund':

@@ -17,14 +17,20 @@ export const addressRefund = (
   { refundId, destination, senders, afterHeight, at }: AddressRefund,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
+  if (requestedRefund(payment, refundId).destination === destination) return [];
+  requireDestination(payment, refundId);
+  const data = { refundId, destination, senders: [...senders], afterHeight, at: at.toISOString() };
+  return [{ type: 'PaymentRefundAddressed', data }];
+};
+
+/** The refund, if it still needs a destination. Throws `payment_conflict` otherwise. */
+export const requireDestination = (payment: ExistingPayment, refundId: string): PaymentRefund => {
   const refund = requestedRefund(payment, refundId);
-  if (refund.destination === destination) return [];
   if (refund.status !== 'pending') throw conflict(`the refund is ${refund.status}: its destination cannot change`);
   if (refund.destination !== undefined)
     throw conflict(`the refund goes to ${refund.destination}: cancel it, and request another one to another address`);
   if (!isOwed(payment)) throw conflict(`the payment is ${payment.status}: there is nothing to send`);
-  const data = { refundId, destination, senders: [...senders], afterHeight, at: at.toISOString() };
-  return [{ type: 'PaymentRefundAddressed', data }];
+  return refund;
 };
 
 /** Records that a block contains the transfer of a refund, and that it is final. A refund keeps its first transfer.
@@ -74,7 +80,7 @@ const canceled = (refundId: string, at: Date): PaymentEvent => ({
   data: { refundId, at: at.toISOString() },
 });
 
-const requestedRefund = (payment: ExistingPayment, refundId: string): PaymentRefund => {
+export const requestedRefund = (payment: ExistingPayment, refundId: string): PaymentRefund => {
   const refund = findRefund(payment, refundId);
   if (!refund) throw new AppError('not_found', 'the refund does not exist');
   if (refund.status === 'recorded')

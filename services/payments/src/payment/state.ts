@@ -11,12 +11,23 @@ import {
 } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 
+/** The link on which the payer can enter the address of a refund. */
+export interface RefundClaimLink {
+  readonly tokenHash: string;
+  /** Whether the payment page has it too. */
+  readonly onPage: boolean;
+  readonly expiresAt: string;
+  /** How many links the refund had by now. */
+  readonly number: number;
+}
+
 /** A refund as folded from its events. The merchant requests one from its own wallet: `sent` is in a block, `settled` is
  *  final. */
 export interface PaymentRefund extends RefundState {
   readonly senders?: readonly string[] | undefined;
   readonly afterHeight?: number | undefined;
   readonly transferId?: string | undefined;
+  readonly claim?: RefundClaimLink | undefined;
   /** When it was settled or canceled. */
   readonly endedAt?: string | undefined;
 }
@@ -119,6 +130,12 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       const money = { amountMinor: BigInt(amountMinor), network, asset };
       return { ...payment, refunds: [...payment.refunds, { refundId, status: 'pending', ...money, reason, at }] };
     }
+    case 'PaymentRefundClaimIssued': {
+      const { refundId, tokenHash, onPage, expiresAt } = event.data;
+      const earlier = findRefund(payment, refundId)?.claim?.number ?? 0;
+      return withRefund(payment, refundId, { claim: { tokenHash, onPage, expiresAt, number: earlier + 1 } });
+    }
+    case 'PaymentRefundClaimed':
     case 'PaymentRefundAddressed': {
       const { refundId, destination, senders, afterHeight } = event.data;
       return withRefund(payment, refundId, { destination, senders, afterHeight });

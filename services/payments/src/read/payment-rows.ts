@@ -32,7 +32,8 @@ const upsert = (schema: string) => `
       as refund (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
     join projected on projected.id = refund.payment_id
   on conflict (id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}
-  where (row.resource::text, row.transfer_id) is distinct from (excluded.resource::text, excluded.transfer_id)`;
+  where (row.resource::text, row.transfer_id, row.claim_hash)
+    is distinct from (excluded.resource::text, excluded.transfer_id, excluded.claim_hash)`;
 
 /** The columns of refunds and their types in the statement. */
 const REFUND_COLUMNS = [
@@ -53,6 +54,8 @@ const REFUND_COLUMNS = [
   ['senders', 'text'],
   ['after_height', 'bigint'],
   ['transfer_id', 'text'],
+  ['claim_hash', 'text'],
+  ['claim_on_page', 'bool'],
   ['ended_at', 'timestamptz'],
 ] as const;
 type RefundColumn = (typeof REFUND_COLUMNS)[number][0];
@@ -66,6 +69,8 @@ const CHANGING: readonly RefundColumn[] = [
   'senders',
   'after_height',
   'transfer_id',
+  'claim_hash',
+  'claim_on_page',
   'ended_at',
 ];
 
@@ -127,6 +132,8 @@ const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =
     senders: refund.senders && JSON.stringify(refund.senders),
     after_height: refund.afterHeight,
     transfer_id: refund.transferId,
+    claim_hash: refund.claim?.tokenHash,
+    claim_on_page: refund.claim?.onPage,
     ended_at: refund.status === 'recorded' ? refund.at : refund.endedAt,
   }));
 

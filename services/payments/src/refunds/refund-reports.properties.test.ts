@@ -40,7 +40,12 @@ const ledger = (amounts: readonly bigint[]) => {
     for (const { refundId: id, amountMinor, network, asset: sent, destination, senders, ...refund } of refunds)
       rows.set(id, {
         ...{ id, paymentId, amountMinor, decimals, network: network!, asset: sent!, destination: destination ?? null },
-        ...{ senders: senders ?? [], afterHeight: refund.afterHeight ?? 0, transferId: refund.transferId ?? null },
+        ...{
+          senders: senders ?? [],
+          afterHeight: refund.afterHeight ?? 0,
+          transferId: refund.transferId ?? null,
+          isClaimOnPage: false,
+        },
         resource: { status: refund.status } as RefundRow['resource'],
       });
   };

@@ -16,6 +16,8 @@ export interface RefundRow {
   readonly senders: readonly string[];
   readonly afterHeight: number;
   readonly transferId: string | null;
+  /** Of its claim link. */
+  readonly isClaimOnPage: boolean;
   readonly resource: Refund;
 }
 
@@ -30,6 +32,7 @@ interface Row {
   readonly senders: string[] | null;
   readonly after_height: string | null;
   readonly transfer_id: string | null;
+  readonly claim_on_page: boolean | null;
   readonly resource: Refund;
 }
 
@@ -44,6 +47,7 @@ const rowOf = (row: Row): RefundRow => ({
   senders: row.senders ?? [],
   afterHeight: Number(row.after_height),
   transferId: row.transfer_id,
+  isClaimOnPage: row.claim_on_page ?? false,
   resource: row.resource,
 });
 
@@ -53,6 +57,12 @@ export const refundOf = async (db: Queryable, merchantId: string, id: string): P
     id,
     merchantId,
   ]);
+  return rows[0] ? rowOf(rows[0]) : null;
+};
+
+/** The refund whose last claim link has the token with this hash; null without one. */
+export const refundOfClaim = async (db: Queryable, tokenHash: string): Promise<RefundRow | null> => {
+  const { rows } = await db.query<Row>('select * from payments.refunds where claim_hash = $1', [tokenHash]);
   return rows[0] ? rowOf(rows[0]) : null;
 };
 

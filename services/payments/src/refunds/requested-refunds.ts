@@ -1,12 +1,4 @@
-import {
-  type Asset,
-  assetsOf,
-  type AssetTable,
-  type Network,
-  paymentUri,
-  refundAddressesOf,
-  unsignedTransfer,
-} from '@cpg/assets';
+import { type Asset, assetsOf, type AssetTable, type Network, paymentUri, unsignedTransfer } from '@cpg/assets';
 import {
   AppError,
   fromMinor,
@@ -21,16 +13,12 @@ import {
 } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
-import type { MerchantAccounts } from '../addresses/account-book.ts';
-import { parsedField, recipientOn } from '../addresses/recipient.ts';
-import { chainKindOf } from '../chains/chain-kind.ts';
-import { heightOf } from '../chains/chain-status.ts';
+import { RefusedAddress } from '../addresses/recipient.ts';
 import { findToRefund } from '../matching/changes.ts';
 import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
-import { isDepositAddress } from '../payables/deposit-addresses.ts';
-import type { AddressRefund } from '../payment/command.ts';
 import type { ExistingPayment } from '../payment/state.ts';
+import type { RefundDestinations, Route, Sender } from './refund-destination.ts';
 import { type RefundRow, refundOf } from './refund-rows.ts';
 
 /** Refunds that the merchant sends from its own wallet, and that its chain proves. All are idempotent. */
@@ -48,7 +36,7 @@ export interface RequestedRefundsOptions {
   readonly commands: PaymentCommands;
   readonly notifyOrder: NotifyOrder;
   readonly db: Queryable;
-  readonly readAccounts: MerchantAccounts['read'];
+  readonly destinations: RefundDestinations;
   readonly table: AssetTable;
   /** Whether the chain of a network is read. */
   readonly isWatched: (network: string) => boolean;
@@ -59,33 +47,17 @@ export const requestedRefunds = ({
   commands,
   notifyOrder,
   db,
-  readAccounts,
+  destinations,
   table,
   isWatched,
   now,
 }: RequestedRefundsOptions): RequestedRefunds => {
-  const sendersOf = async (merchantId: string, { name }: Network): Promise<readonly string[]> => {
-    const { settings } = await readAccounts();
-    const senders = refundAddressesOf(settings, merchantId, name);
-    if (senders.length > 0) return senders;
-    throw conflict(
-      `you have no refund address on ${name}: ask your operator to declare the address of your wallet (admin refund-addresses add), or record the refund without "settle"`,
-    );
-  };
-
-  /** Where a refund goes, and how its transfer is recognized. The height is read before the merchant learns that it may
-   *  send. */
-  const routeTo = async (text: string, { merchantId, network }: Sender): Promise<Route> => {
-    const senders = await sendersOf(merchantId, network);
-    const destination = addressOn(network, text);
-    if (senders.includes(destination)) throw refusedField('destination', 'is one of your own refund addresses');
-    if (await isDepositAddress(db, destination))
-      throw refusedField('destination', 'is a deposit address of this gateway: ask the payer for an own address');
-    const height = await heightOf(db, network.name);
-    if (height === null)
-      throw new AppError('dependency_unavailable', `no block of ${network.name} was read yet: try again later`);
-    const { graceBlocks } = chainKindOf(network.chainId);
-    return { destination, senders, afterHeight: Math.max(0, height - graceBlocks) };
+  const routeTo = async (text: string, sender: Sender): Promise<Route> => {
+    try {
+      return await destinations.routeTo(text, sender);
+    } catch (error) {
+      throw error instanceof RefusedAddress ? refusedField('destination', error.message) : error;
+    }
   };
 
   const requireRefund = async (id: string, merchantId: string): Promise<RefundRow> => {
@@ -110,7 +82,7 @@ export const requestedRefunds = ({
       requireProvable(network, isWatched);
       // Before the request is recorded: an address that is refused reserves nothing.
       const route = destination === undefined ? undefined : await routeTo(destination, { merchantId, network });
-      if (!route) await sendersOf(merchantId, network);
+      if (!route) await destinations.sendersOf({ merchantId, network });
       const requested = await commands.run(
         paymentId,
         { type: 'RequestRefund', refundId, amountMinor, what, reason, network: network.name, asset, at: now() },
@@ -140,13 +112,6 @@ export const requestedRefunds = ({
     },
   };
 };
-
-interface Sender {
-  readonly merchantId: string;
-  readonly network: Network;
-}
-
-type Route = Pick<AddressRefund, 'destination' | 'senders' | 'afterHeight'>;
 
 /** The coin or token to send back: the one that arrived, or that of the currency on the network of the call. */
 const assetToSend = (
@@ -178,9 +143,6 @@ const requireProvable = ({ name }: Network, isWatched: RequestedRefundsOptions['
       `"on_chain" needs a chain that is read, and ${name} is not: record the refund without "settle"`,
     );
 };
-
-const addressOn = (network: Network, text: string): string =>
-  parsedField('destination', text, (given) => recipientOn(network, given));
 
 /** What the wallet of the merchant sends. A refund that is sent gets no second request. */
 const requestOf = (

@@ -305,6 +305,7 @@ const paymentsService = ({
     pageAddresses: notCalled,
     changes: paymentChanges({ commands, notifyOrder, table: MAINNETS, now, log }),
     requestedRefunds: { request: notCalled, paymentRequest: notCalled, cancel: notCalled },
+    refundClaims: { issue: notCalled, show: notCalled, check: notCalled, confirm: notCalled },
     commands,
     deletePayments,
     unsettledPayment: async (orderId, heldByOrder) =>

@@ -111,6 +111,44 @@ export const addressRefund = (refundId = REFUND_ID, destination = ADDRESSED.dest
   destination,
   at: CHANGED_AT,
 });
+/** The hash of the token of a claim link, and until when it works. */
+export const CLAIM = { tokenHash: '0a'.repeat(32), expiresAt: '2026-03-02T12:01:00.000Z' };
+export const issueRefundClaim = (tokenHash = CLAIM.tokenHash, refundId = REFUND_ID): PaymentCommand => ({
+  type: 'IssueRefundClaim',
+  refundId,
+  tokenHash,
+  onPage: false,
+  expiresAt: new Date(CLAIM.expiresAt),
+  at: CHANGED_AT,
+});
+export const claimRefund = ({
+  destination = ADDRESSED.destination,
+  tokenHash = CLAIM.tokenHash,
+  endsBy = CHANGED_AT,
+} = {}): PaymentCommand => ({
+  type: 'ClaimRefund',
+  refundId: REFUND_ID,
+  tokenHash,
+  ...ADDRESSED,
+  destination,
+  endsBy,
+  at: CHANGED_AT,
+});
+export const refundClaimIssued = (tokenHash = CLAIM.tokenHash): PaymentEvent => ({
+  type: 'PaymentRefundClaimIssued',
+  data: { refundId: REFUND_ID, tokenHash, onPage: false, expiresAt: CLAIM.expiresAt, at: CHANGED_AT_ISO },
+});
+export const refundClaimed: PaymentEvent = {
+  type: 'PaymentRefundClaimed',
+  data: {
+    refundId: REFUND_ID,
+    amountMinor: '4000',
+    ...PAYOUT,
+    ...ADDRESSED,
+    requestedAt: CHANGED_AT_ISO,
+    at: CHANGED_AT_ISO,
+  },
+};
 export const reportRefund = (
   isFinal: boolean,
   { refundId = REFUND_ID, ...transfer }: { readonly refundId?: string } & Partial<typeof REFUND_TRANSFER> = {},

@@ -29,6 +29,8 @@ import { pageAddresses } from '../rails/gateway-pay/page-addresses.ts';
 import { receiveCallbacks } from '../rails/gateway-pay/provider-reports.ts';
 import type { OutsideProvider } from '../rails/gateway-pay/provider.ts';
 import { queryProvider, recordReports } from '../rails/gateway-pay/reported-payment.ts';
+import { refundClaims } from '../refunds/refund-claims.ts';
+import { refundDestinations } from '../refunds/refund-destination.ts';
 import { requestedRefunds } from '../refunds/requested-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
@@ -63,7 +65,9 @@ export const startPayments = async ({
   await migrate(pool, { schema: 'payments', folder: migrations });
   const http = internalClient({ name: 'orders', url: stub.url, tokens: TOKENS.payments });
   const orderOf = async (id: string) => (stub.has(id) ? { merchantId: MERCHANT } : findOrder(client, id));
-  const service = buildService({ client, pool, orders: ordersClient(http), orderOf, providers, log });
+  let aheadMs = 0;
+  const claimsEndBy = () => new Date(Date.now() + aheadMs);
+  const service = buildService({ client, pool, orders: ordersClient(http), orderOf, providers, claimsEndBy, log });
   const events = orderEvents(client);
   const subscription = { client, pool, databaseUrl: database.url, log };
   const projection = startProjection({ ...subscription, projection: paymentProjection(client) });
@@ -98,6 +102,8 @@ export const startPayments = async ({
       await events.created(id, instructions);
       return id;
     },
+    /** Moves the time by which claim links end. */
+    advanceClaims: (ms: number) => void (aheadMs += ms),
     findPayable: findPayable({ client, readModel: pool, log }),
     startPayables: () => startProjection({ ...subscription, projection: payableProjection(client) }),
     typesOf: async (paymentId: string) =>
@@ -139,10 +145,12 @@ interface Dependencies {
   readonly orders: OrdersClient;
   readonly orderOf: (orderId: string) => Promise<KnownOrder | null>;
   readonly providers: readonly OutsideProvider[];
+  /** The time by which claim links end. */
+  readonly claimsEndBy: () => Date;
   readonly log: Logger;
 }
 
-const buildService = ({ client, pool, orders, orderOf, providers, log }: Dependencies) => {
+const buildService = ({ client, pool, orders, orderOf, providers, claimsEndBy, log }: Dependencies) => {
   const now = () => new Date();
   const handler = handlerOn(client);
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
@@ -173,6 +181,7 @@ const buildService = ({ client, pool, orders, orderOf, providers, log }: Depende
     now,
   });
   const changes = paymentChanges({ commands, notifyOrder, table: SANDBOX, now, log });
+  const destinations = refundDestinations({ db: pool, readAccounts: accounts.read, table: SANDBOX });
   const record = recordReports({ register: registerPayment, log });
   const query = queryProvider({ record, log });
   const app = buildApp({
@@ -197,10 +206,19 @@ const buildService = ({ client, pool, orders, orderOf, providers, log }: Depende
       commands,
       notifyOrder,
       db: pool,
-      readAccounts: accounts.read,
+      destinations,
       table: SANDBOX,
       isWatched: (network) => ['ethereum-sepolia', 'bitcoin-testnet'].includes(network),
       now,
+    }),
+    refundClaims: refundClaims({
+      commands,
+      db: pool,
+      destinations,
+      table: SANDBOX,
+      publicUrl: 'https://pay.test',
+      now,
+      endsBy: claimsEndBy,
     }),
     commands,
     deletePayments,

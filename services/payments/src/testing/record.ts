@@ -52,6 +52,7 @@ const requestRefund = (...of: Parameters<typeof refund>): PaymentCommand => ({
   asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
 });
 const addressed = { destination: '0x0A', senders: ['0x0B'], afterHeight: 9 };
+const claim = { tokenHash: '0d'.repeat(32) };
 const transfer = { transferId: '0x0C:0', txHash: '0x0C' };
 const decision = { reason: 'ticket 7', by: 'Ana' };
 
@@ -96,6 +97,21 @@ const PAYMENTS: Scenario[] = [
     { type: 'ReportRefund', refundId: id('rfd', 5), ...transfer, isFinal: false, at: atMinute(8) },
     { type: 'ReopenRefund', refundId: id('rfd', 5), transferId: transfer.transferId, at: atMinute(9) },
     { type: 'ReportRefund', refundId: id('rfd', 5), ...transfer, isFinal: true, at: atMinute(10) },
+  ],
+  [
+    receive(),
+    { type: 'ConfirmPayment', at: atMinute(2) },
+    applied(atMinute(3)),
+    requestRefund(6, atMinute(4), { what: 'all' }),
+    {
+      type: 'IssueRefundClaim',
+      refundId: id('rfd', 6),
+      ...claim,
+      onPage: true,
+      expiresAt: atMinute(99),
+      at: atMinute(5),
+    },
+    { type: 'ClaimRefund', refundId: id('rfd', 6), ...claim, ...addressed, endsBy: atMinute(6), at: atMinute(6) },
   ],
 ];
 

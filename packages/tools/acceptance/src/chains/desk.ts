@@ -44,6 +44,7 @@ const HOOK = '/chain';
 const EVENTS: WebhookEventType[] = [
   ...(['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed'] as const),
   'payment:refunded',
+  'payment:refund_claimed',
 ];
 
 /** `log` of the stack explains what did not happen in time. */

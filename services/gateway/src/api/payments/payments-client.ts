@@ -1,4 +1,9 @@
 import {
+  CheckedAddress,
+  type ClaimAddressCall,
+  ClaimedRefund,
+  IssuedRefundClaim,
+  type IssueRefundClaimCall,
   Availability,
   type ConfirmationCall,
   type DepositSettingsCall,
@@ -57,6 +62,19 @@ export const paymentsClient = (client: InternalClient) => {
         'refund',
         client.call('POST', `/refunds/${id}/request`, { context, response: RefundRequest, body: call }),
       ),
+    /** Gives a refund a claim link, which replaces its earlier one. Throws `not_found`. */
+    issueRefundClaim: (id: string, call: IssueRefundClaimCall, context: CallContext): Promise<IssuedRefundClaim> =>
+      withNotFound(
+        'refund',
+        client.call('POST', `/refunds/${id}/claim`, { context, response: IssuedRefundClaim, body: call }),
+      ),
+    /** The refund of a claim link, by the hash of its token. Throws `not_found`, like the next two. */
+    claimedRefund: (hash: string, context: CallContext): Promise<ClaimedRefund> =>
+      client.call('GET', `/claims/${hash}`, { context, response: ClaimedRefund }),
+    checkClaimAddress: (hash: string, call: ClaimAddressCall, context: CallContext): Promise<CheckedAddress> =>
+      client.call('POST', `/claims/${hash}/check`, { context, response: CheckedAddress, body: call }),
+    confirmClaimAddress: (hash: string, call: ClaimAddressCall, context: CallContext): Promise<CheckedAddress> =>
+      client.call('POST', `/claims/${hash}/confirm`, { context, response: CheckedAddress, body: call }),
     cancelRefund: (id: string, merchantId: string, context: CallContext): Promise<Refund> =>
       withNotFound(
         'refund',

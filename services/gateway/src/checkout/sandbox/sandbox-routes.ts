@@ -1,6 +1,7 @@
 import { AppError, type WayToPay } from '@cpg/contracts';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { callContext } from '../../door/request.ts';
+import { requireSameOrigin } from '../forms.ts';
 import { checkoutOf, type ShownOrder } from '../state/checkout.ts';
 import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import { choiceOf, chosenWay, pageLink } from '../state/page-link.ts';
@@ -18,14 +19,8 @@ export interface SandboxOptions extends SandboxServices {
   readonly wallet: TestWallet | null;
 }
 
-const MAX_FORM_BYTES = 1_024;
-
 /** `POST /pay/:reference/sandbox/:action`: the buttons of the strip. */
 export const sandboxRoutes = (app: FastifyInstance, find: FindPage, options: SandboxOptions): void => {
-  // The forms have buttons alone.
-  const form = { parseAs: 'buffer', bodyLimit: MAX_FORM_BYTES } as const;
-  app.addContentTypeParser('application/x-www-form-urlencoded', form, async () => undefined);
-
   app.post<{ Params: { reference: string; action: string } }>(
     '/pay/:reference/sandbox/:action',
     { schema: { hide: true } },
@@ -65,12 +60,3 @@ const payFromWallet = async (shown: ShownOrder, network: string | undefined, { w
 };
 
 const isAction = (name: string): name is SandboxAction => (ACTIONS as readonly string[]).includes(name);
-
-/** Refuses a form of another site; clients that are no browsers send neither header. */
-const requireSameOrigin = ({ headers, host, protocol }: FastifyRequest): void => {
-  const site = headers['sec-fetch-site'];
-  const { origin } = headers;
-  const isOwn =
-    site === undefined ? origin === undefined || origin === `${protocol}://${host}` : site === 'same-origin';
-  if (!isOwn) throw new AppError('insufficient_scope', 'only the payment page itself may send this form');
-};

@@ -1,8 +1,9 @@
+import { newId } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
-import { orderOf, projectOrder } from '../../testing/jest-resources.ts';
+import { orderOf, projectOrder, projectRefund, refundOf } from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
-import { changedCheckoutOrders, chainHeights, checkoutOrder, transferDepths } from './checkout-queries.ts';
+import { changedCheckoutOrders, chainHeights, checkoutOrder, shownClaims, transferDepths } from './checkout-queries.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
@@ -74,6 +75,25 @@ test('an order shows the settings of its merchant until it is deleted', () =>
     expect(await find()).toMatchObject({ settings: { display_name: 'Shop' } });
     await db.query('update orders.orders set deleted = true, resource = null');
     expect(await find()).toBeNull();
+  }));
+
+test('finds the refunds of an order that wait for an address, and whose link the page shows', () =>
+  rolledBack(gateway.pool, async (db) => {
+    const insert = async (hash: string, change: string) => {
+      const refund = refundOf(newId('refund'), shop.id, { order_id: 'ord_1' });
+      await projectRefund(db, refund);
+      await db.query(
+        `update payments.refunds set status = 'pending', claim_hash = $2, claim_on_page = true where id = $1`,
+        [refund.id, hash],
+      );
+      await db.query(`update payments.refunds set ${change} where id = $1`, [refund.id]);
+      return refund;
+    };
+    const shown = await insert('shown', "status = 'pending'");
+    for (const change of ['claim_on_page = false', "destination = '0x01'", "status = 'canceled'", "order_id = 'ord_2'"])
+      await insert(change, change);
+    expect(await shownClaims(db, shop.id, 'ord_1')).toEqual([{ hash: 'shown', refund: shown }]);
+    expect(await shownClaims(db, newId('merchant'), 'ord_1')).toEqual([]);
   }));
 
 test('an order has changed when its row has another revision', () =>

@@ -1,4 +1,4 @@
-import type { Order, PaymentPageSettings } from '@cpg/contracts';
+import type { Order, PaymentPageSettings, Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { SETTINGS_COLUMNS, settingsFromRow, type SettingsRow } from '../../api/payment-page/payment-page-settings.ts';
 
@@ -77,6 +77,23 @@ export const transferDepths = async (db: Queryable, refs: readonly TransferRef[]
     values: [refs.map(({ network }) => network), refs.map(({ id }) => id)],
   });
   return rows.map((row) => ({ ...row, confirmations: Number(row.confirmations) }));
+};
+
+/** A refund for which the payment page shows a claim link. */
+export interface ShownClaim {
+  readonly hash: string;
+  readonly refund: Refund;
+}
+
+/** The refunds of an order that wait for an address of the payer, and whose claim link the page shows. Oldest first. */
+export const shownClaims = async (db: Queryable, merchantId: string, orderId: string): Promise<ShownClaim[]> => {
+  const { rows } = await db.query<ShownClaim>({
+    name: 'shown-claims',
+    text: `select page_claim as hash, resource as refund from payments.api_refunds
+           where order_id = $2 and merchant_id = $1 and page_claim is not null order by created_at, id`,
+    values: [merchantId, orderId],
+  });
+  return rows;
 };
 
 /** How far each watched network was read. Confirmations grow with it. */

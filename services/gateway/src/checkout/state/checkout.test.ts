@@ -1,6 +1,16 @@
-import { Checkout, type CheckoutState, type Order, type Payment } from '@cpg/contracts';
+import { Checkout, type CheckoutState, exampleOf, type Order, type Payment, Refund } from '@cpg/contracts';
 import { checkoutOf } from './checkout.ts';
-import { ADDRESS, deposit, type Given, NOW, payment, shownOrder, TOO_LATE, USDC } from '../testing/jest-checkouts.ts';
+import {
+  ADDRESS,
+  deposit,
+  type Given,
+  NOW,
+  payment,
+  REFERENCE,
+  shownOrder,
+  TOO_LATE,
+  USDC,
+} from '../testing/jest-checkouts.ts';
 
 const of = (given: Given = {}, now = NOW) => checkoutOf(shownOrder(given), now);
 
@@ -262,6 +272,19 @@ test.each<[string, Partial<Payment>[], [paid: string, returned: string, dueBack:
       due_back,
     }),
 );
+
+test('names the refunds that wait for an address on this page, until their links expire', () => {
+  const claim_expires_at = NOW.toISOString();
+  const shown = { ...exampleOf(Refund), amount: '7.500000', claim_expires_at: '2026-01-31T12:10:00.001Z' };
+  const claims = [
+    { hash: '0a', refund: shown },
+    { hash: '0b', refund: { ...shown, claim_expires_at } },
+  ];
+  expect(of({ claims }).refund_claims).toEqual([
+    { amount: '7.500000', currency: 'USDC', path: `/pay/${REFERENCE}/refunds/0a` },
+  ]);
+  expect(of().refund_claims).toEqual([]);
+});
 
 test('asks for what remains after payments that are not confirmed', () =>
   expect(of({ payments: [payment(part)] }).ways[0]).toMatchObject({

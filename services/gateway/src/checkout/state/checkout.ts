@@ -18,8 +18,8 @@ import {
   type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
-import type { CheckoutOrder } from './checkout-queries.ts';
-import { accentPath } from './page-link.ts';
+import type { CheckoutOrder, ShownClaim } from './checkout-queries.ts';
+import { accentPath, pageClaimPath } from './page-link.ts';
 import { isOfPayer, payerPayments, type Depths } from './payer-payments.ts';
 import { waysToPay } from './ways.ts';
 
@@ -28,6 +28,7 @@ export interface ShownOrder extends CheckoutOrder {
   readonly reference: string;
   readonly page: PaymentPageAddresses;
   readonly depths: Depths;
+  readonly claims: readonly ShownClaim[];
 }
 
 /** The payer's view of an order. */
@@ -84,6 +85,13 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     },
     ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, remaining, decimals) : [],
     payments,
+    refund_claims: shown.claims
+      .filter(({ refund }) => (refund.claim_expires_at ?? '') > now.toISOString())
+      .map(({ hash, refund }) => ({
+        amount: refund.amount,
+        currency: refund.currency,
+        path: pageClaimPath(reference, hash),
+      })),
     ...linksOf(order),
   };
 };

@@ -16,6 +16,31 @@ export const SUMMARY = 'summary';
 export const pageLink = (reference: string, choice: PageChoice): string =>
   `/pay/${encodeURIComponent(reference)}${choiceLink(choice)}`;
 
+/** The path of a claim link with this token. */
+const claimPath = (token: string): string => `/pay/refunds/${token}`;
+
+/** The path of a claim link that the payment page shows, by the hash of its token. */
+export const pageClaimPath = (reference: string, hash: string): string =>
+  `/pay/${encodeURIComponent(reference)}/refunds/${hash}`;
+
+/** The parameters of the routes of pages. */
+export interface PageParams {
+  readonly reference?: string;
+  /** Of a claim link. */
+  readonly token?: string;
+  /** The hash of the token of a claim link on the payment page. */
+  readonly claim?: string;
+}
+
+/** The path of the page that a request is about; undefined if it is about none. */
+export const pagePathOf = ({ reference, token, claim }: PageParams): string | undefined => {
+  if (token !== undefined) return claimPath(encodeURIComponent(token));
+  if (reference === undefined) return undefined;
+  return claim === undefined
+    ? `/pay/${encodeURIComponent(reference)}`
+    : pageClaimPath(reference, encodeURIComponent(claim));
+};
+
 /** A link to the shown page with these choices. Empty if there are none. */
 export const choiceLink = ({ lang, way, watched }: PageChoice): string => {
   const query = new URLSearchParams({

@@ -36,7 +36,7 @@ export interface PageAssets {
   readonly icon: PageAsset;
 }
 
-const STYLES = ['page.css', 'shop.css', 'strip.css'];
+const STYLES = ['page.css', 'shop.css', 'claim.css', 'strip.css'];
 
 const fileBeside = (name: string): Buffer => readFileSync(new URL(name, import.meta.url));
 

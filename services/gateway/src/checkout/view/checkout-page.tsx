@@ -5,6 +5,7 @@ import { isSettled, Status } from './status.tsx';
 import { Receipt, Summary } from './summary.tsx';
 import type { View } from './view.tsx';
 import { Way } from './way.tsx';
+import { choiceLink } from '../state/page-link.ts';
 import { ADVANCE_MINUTES, type SandboxAction, type Strip } from '../sandbox/actions.ts';
 
 /** The page of an order as HTML. */
@@ -63,6 +64,7 @@ const Main = (view: View) => {
       tabindex={-1}
     >
       <Status {...view} />
+      <RefundClaims {...view} />
       <section id="sent" data-sent-texts={JSON.stringify(texts.sentByWallet)} hidden></section>
       {way && <Way view={view} way={way} />}
       {!way && ways.length > 0 && (
@@ -92,6 +94,17 @@ const Main = (view: View) => {
     </main>
   );
 };
+
+/** The links on which the payer enters an address for a refund. */
+const RefundClaims = ({ checkout, texts, format, language }: View) =>
+  checkout.refund_claims.map(({ amount, currency, path }) => (
+    <section class="refund-claim">
+      <p>{texts.claim.offered(format.amount(amount, currency))}</p>
+      <a class="button primary" href={`${path}${choiceLink({ lang: language })}`}>
+        {texts.claim.open}
+      </a>
+    </section>
+  ));
 
 /** What a screen reader says when the page has changed. */
 const announcementOf = ({ checkout, texts, format }: View): string => {

@@ -8,6 +8,8 @@ export interface DocumentProps extends Speech {
   readonly assets: PageAssets;
   /** The style sheet with the merchant's accent. */
   readonly accentUrl?: string | undefined;
+  /** Whether the page works without the script also in browsers with JavaScript. */
+  readonly isStatic?: boolean;
   /** The reload of browsers without JavaScript. */
   readonly reload: { readonly seconds: number; readonly url?: string } | null;
   readonly languageLink: (language: Speech['language']) => string;
@@ -17,7 +19,7 @@ export interface DocumentProps extends Speech {
 }
 
 // The `<main>` is replaced when the page changes; a screen reader needs a live region that stays.
-const Document = ({ title, assets, accentUrl, reload, header, children, ...rest }: DocumentProps) => (
+const Document = ({ title, assets, accentUrl, isStatic = false, reload, header, children, ...rest }: DocumentProps) => (
   <html lang={rest.language} dir="ltr">
     <head>
       <meta charset="utf-8" />
@@ -28,7 +30,7 @@ const Document = ({ title, assets, accentUrl, reload, header, children, ...rest 
       <link rel="icon" href={assets.icon.path} />
       <link rel="stylesheet" href={assets.style.path} />
       {accentUrl !== undefined && <link rel="stylesheet" href={accentUrl} />}
-      <script src={assets.script.path} defer></script>
+      {!isStatic && <script src={assets.script.path} defer></script>}
       {reload && (
         <noscript>
           <meta http-equiv="refresh" content={refresh(reload.seconds, reload.url)} />

@@ -105,5 +105,5 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
 };
 
 /** Whether the merchant and the payer owe each other nothing. */
-export const isSettled = ({ surplus, due_back, payments }: Checkout): boolean =>
-  ![surplus, due_back, ...payments.map((payment) => payment.due_back)].some(isPositive);
+export const isSettled = ({ surplus, due_back, payments, refund_claims }: Checkout): boolean =>
+  refund_claims.length === 0 && ![surplus, due_back, ...payments.map((payment) => payment.due_back)].some(isPositive);

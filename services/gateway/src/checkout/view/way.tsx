@@ -155,7 +155,7 @@ const Copy = ({
 );
 
 /** One text, so that it is selected and copied as a whole. The style sheet shows groups. */
-const Address = ({ address }: { readonly address: string }) => (
+export const Address = ({ address }: { readonly address: string }) => (
   <code class="address">
     <span>{address}</span>
   </code>

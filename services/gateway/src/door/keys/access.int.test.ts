@@ -28,6 +28,7 @@ const ENDPOINTS = [
   ['GET', '/v1/refunds', 'payments:self:read'],
   ['POST', `/v1/refunds/rfd_${newUlid()}/request`, 'payments:self:refund'],
   ['POST', `/v1/refunds/rfd_${newUlid()}/cancel`, 'payments:self:refund'],
+  ['POST', `/v1/refunds/rfd_${newUlid()}/claim`, 'payments:self:refund'],
   ['GET', `/v1/refunds/rfd_${newUlid()}`, 'payments:self:read'],
   ['POST', '/v1/webhooks', 'webhooks:self:create'],
   ['GET', '/v1/webhooks', 'webhooks:self:read'],

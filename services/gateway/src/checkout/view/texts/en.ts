@@ -167,6 +167,58 @@ export const en = {
     transaction: 'Transaction',
     again: 'My wallet shows that it failed or was not sent. Pay again',
   },
+  /** The page on which a payer enters the address of a refund. */
+  claim: {
+    title: (amount: string) => `Refund of ${amount}`,
+    skip: 'Skip to the refund',
+    refused: 'Address refused',
+    from: 'Refund from',
+    amount: 'Amount',
+    coin: 'You receive',
+    details: 'Your refund',
+    /** On the payment page. */
+    offered: (amount: string) => `The merchant wants to send you ${amount} back and needs an address of yours.`,
+    open: 'Enter an address for the refund',
+    headings: {
+      enter: 'Where should your refund go?',
+      confirm: 'Is this your address?',
+      confirmed: 'Your address was recorded',
+      sent: 'Your refund was sent',
+      canceled: 'The merchant canceled this refund',
+      expired: 'This link has expired',
+    },
+    explanations: {
+      enter: (merchant: string) => `${merchant} sends the refund to the address that you enter here.`,
+      confirm: (merchant: string) =>
+        `${merchant} sends the refund to this address. Nobody can take it back from there.`,
+      confirmed: (merchant: string) => `${merchant} can now send your refund. You do not need to do anything.`,
+      sent: (merchant: string) => `${merchant} sent it to your address. Check your wallet.`,
+      canceled: (merchant: string) => `No money is sent for it. Ask ${merchant} and give the reference below.`,
+      expired: (merchant: string) => `Ask ${merchant} for a new link and give the reference below.`,
+    },
+    label: (token: string, network: string) => `Your address for ${token} on ${network}`,
+    hint: (token: string, network: string) =>
+      `Copy it from your own wallet. For an account at an exchange, copy its deposit address for ${token} on ${network}. An address from which an exchange paid is not yours.`,
+    check: 'Check the address',
+    faults: {
+      form: (_: string, network: string) => `This is not an address on ${network}. Copy it again, from start to end.`,
+      checksum: () =>
+        'One of the characters is wrong. Copy the address again, with its upper-case and lower-case letters.',
+      zero: () => 'This address belongs to nobody. Enter an address of your own.',
+      other_network: (_: string, network: string) => `This is an address on another network. Enter one on ${network}.`,
+      token: () => 'This is the contract of a token, and money sent to it is lost. Enter an address of your own.',
+      not_of_payer: () => 'This address belongs to the merchant or to this payment service. Enter one of your own.',
+      not_now: () => 'The address cannot be recorded at the moment. Ask the merchant and give the reference below.',
+    },
+    compare: 'Compare all characters with your wallet: false addresses have the same first and last ones.',
+    noChecksum:
+      'Nobody can notice a wrong character in this address, because it has no checksum. Compare each character before you confirm.',
+    once: 'You can confirm once. This link cannot change the address afterwards.',
+    confirm: 'Confirm this address',
+    change: 'Enter another address',
+    final: 'This link cannot change it. If it is wrong, tell the merchant before the money is sent.',
+    until: (time: string) => `This link works until ${time}.`,
+  },
   sandbox: {
     mark: 'Sandbox',
     title: 'Sandbox. No real money.',

@@ -164,6 +164,57 @@ export const es: Texts = {
     transaction: 'Transacción',
     again: 'Mi billetera muestra que falló o que no se envió. Pagar otra vez',
   },
+  claim: {
+    title: (amount) => `Reembolso de ${amount}`,
+    skip: 'Ir al reembolso',
+    refused: 'Dirección rechazada',
+    from: 'Reembolso de',
+    amount: 'Importe',
+    coin: 'Recibes',
+    details: 'Tu reembolso',
+    offered: (amount) => `El comercio quiere devolverte ${amount} y necesita una dirección tuya.`,
+    open: 'Indicar una dirección para el reembolso',
+    headings: {
+      enter: '¿A dónde enviamos tu reembolso?',
+      confirm: '¿Es esta tu dirección?',
+      confirmed: 'Tu dirección quedó registrada',
+      sent: 'Tu reembolso fue enviado',
+      canceled: 'El comercio canceló este reembolso',
+      expired: 'Este enlace ya venció',
+    },
+    explanations: {
+      enter: (merchant) => `${merchant} enviará el reembolso a la dirección que indiques aquí.`,
+      confirm: (merchant) => `${merchant} enviará el reembolso a esta dirección. Nadie podrá recuperarlo de allí.`,
+      confirmed: (merchant) => `${merchant} ya puede enviar tu reembolso. No tienes que hacer nada.`,
+      sent: (merchant) => `${merchant} lo envió a tu dirección. Revisa tu billetera.`,
+      canceled: (merchant) =>
+        `No se enviará dinero por él. Comunícate con ${merchant} e indica la referencia que aparece abajo.`,
+      expired: (merchant) => `Pide un nuevo enlace a ${merchant} e indica la referencia que aparece abajo.`,
+    },
+    label: (token, network) => `Tu dirección para ${token} en ${network}`,
+    hint: (token, network) =>
+      `Cópiala de tu propia billetera. Si usas una cuenta en un exchange, copia su dirección de depósito para ${token} en ${network}. La dirección desde la que pagó un exchange no es tuya.`,
+    check: 'Comprobar la dirección',
+    faults: {
+      form: (_, network) => `No es una dirección de ${network}. Cópiala otra vez, completa.`,
+      checksum: () => 'Uno de los caracteres está mal. Copia la dirección otra vez, con sus mayúsculas y minúsculas.',
+      zero: () => 'Esta dirección no es de nadie. Indica una dirección tuya.',
+      other_network: (_, network) => `Esta dirección es de otra red. Indica una de ${network}.`,
+      token: () => 'Es el contrato de un token, y el dinero que se envía ahí se pierde. Indica una dirección tuya.',
+      not_of_payer: () => 'Esta dirección es del comercio o de este servicio de pago. Indica una tuya.',
+      not_now: () =>
+        'La dirección no se puede registrar por el momento. Comunícate con el comercio e indica la referencia que aparece abajo.',
+    },
+    compare:
+      'Compara todos los caracteres con tu billetera: las direcciones falsas tienen los mismos al principio y al final.',
+    noChecksum:
+      'Nadie puede notar un carácter equivocado en esta dirección, porque no tiene suma de verificación. Compara cada carácter antes de confirmar.',
+    once: 'Puedes confirmar una sola vez. Después, este enlace no puede cambiar la dirección.',
+    confirm: 'Confirmar esta dirección',
+    change: 'Indicar otra dirección',
+    final: 'Este enlace no puede cambiarla. Si está mal, avisa al comercio antes de que envíe el dinero.',
+    until: (time) => `Este enlace funciona hasta el ${time}.`,
+  },
   sandbox: {
     mark: 'Sandbox',
     title: 'Sandbox. Sin dinero real.',
