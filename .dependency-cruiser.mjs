@@ -108,7 +108,7 @@ const forbidden = [
     },
   },
   ...roomsOf('gateway', 'admin', 'openapi', 'checkout', 'api', 'door'),
-  ...roomsIn('services/gateway/src/checkout', 'browser', 'live', 'view', 'sandbox', 'state'),
+  ...roomsIn('services/gateway/src/checkout', 'browser', 'live', 'refund-claim', 'view', 'sandbox', 'state'),
   {
     name: 'gateway-writes-openapi-from-outside',
     comment: 'openapi-file starts the whole app to write openapi.json, so nothing of the app knows it.',

@@ -29,6 +29,12 @@ const REPORT = {
   metadata: { table: 'B7' },
 };
 const OFFER = { payment: payment(), seen_at: at, confirmed_at: at, sighting: 2, block_changes: 1 };
+const RAIL_OFFER = {
+  currency: 'ETH',
+  is_available: true,
+  minimum_amount: '0.001',
+  networks: [{ network: 'ethereum', chain_id: 'eip155:1', asset: ASSET, minimum_amount: '0.001', is_available: true }],
+};
 const DEPOSIT = {
   rail: 'crypto_deposit',
   network: 'ethereum',
@@ -211,7 +217,7 @@ const MESSAGES: readonly (readonly [name: string, schema: z.ZodType, value: obje
   [
     'availability',
     contracts.Availability,
-    { networks: { ethereum: 5_000 }, currencies: { crypto_deposit: ['ETH'], gateway_pay: ['ETH'] } },
+    { networks: { ethereum: 5_000 }, offers: { crypto_deposit: [RAIL_OFFER], gateway_pay: [RAIL_OFFER] } },
   ],
   ['a payment to an order', contracts.RegisterPaymentCall, { ...REPORT, order_id: ORDER }],
   ['a payment to an address', contracts.RegisterPaymentCall, { ...REPORT, address: '0x1' }],

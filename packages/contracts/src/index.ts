@@ -32,6 +32,7 @@ export * from './resources/list.ts';
 export * from './resources/merchant.ts';
 export * from './resources/metadata.ts';
 export * from './resources/order.ts';
+export * from './resources/order-reference.ts';
 export * from './resources/payment.ts';
 export * from './resources/payment-page-settings.ts';
 export * from './resources/provider-payment.ts';

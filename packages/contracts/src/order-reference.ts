@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import { openObject } from './event-definition.ts';
 import { RecordedMetadata } from './recorded-values.ts';
-import { Metadata, MetadataDto } from './resources/metadata.ts';
+import { MetadataDto } from './resources/metadata.ts';
+import type { OrderReference } from './resources/order-reference.ts';
 
-/** How a merchant knows an order: by its own reference and its own data. */
-export const OrderReference = z.object({
-  external_reference_id: z.string().describe('Your reference of the order.'),
-  metadata: Metadata.optional().describe('The metadata of the order. Absent if it had none.'),
-});
-export type OrderReference = z.infer<typeof OrderReference>;
-
-/** The same, as the events of a payment record it: as it was when the payment was first seen, or was assigned to the
+/** How a merchant knows an order, as the events of a payment record it: as it was when the payment was first seen, or was assigned to the
  *  order. Messages and webhooks about the payment carry this value, so the same event always has the same bytes. */
 export const RecordedOrderReference = openObject({
   externalReferenceId: z.string(),

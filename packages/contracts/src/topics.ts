@@ -3,7 +3,7 @@ import { ENVELOPE, type Envelope } from './envelope.ts';
 import { type EventDefinition, openObject, withUnknownTypes } from './event-definition.ts';
 import { OrderDeletionRecorded } from './order-deletion.ts';
 import { ORDER_EVENTS } from './order-events.ts';
-import type { OrderReference } from './order-reference.ts';
+import type { OrderReference } from './resources/order-reference.ts';
 import { PAYMENT_EVENTS } from './payment-events.ts';
 import type { Order } from './resources/order.ts';
 import type { Payment } from './resources/payment.ts';

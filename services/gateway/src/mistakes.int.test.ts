@@ -281,7 +281,7 @@ const COMMANDS: Mistake[] = [
   [
     'change the status',
     () => on(orderWith({}), 'PATCH', '', { status: 'paid' }),
-    '400 status: is not a known field: the fields are metadata, expiration_minutes',
+    '400 status: is not a known field: the fields are metadata, expiration_minutes, items',
   ],
   [
     'move the deadline of a canceled order',

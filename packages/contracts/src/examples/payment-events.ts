@@ -152,6 +152,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_claimed': {
     sequence: '5',
@@ -168,6 +169,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       at: REFUNDED,
     },
     resource: appliedPayment(),
+    order: REFERENCE,
   },
   'payment.refund_sent': {
     sequence: '5',

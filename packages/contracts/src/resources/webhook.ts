@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { CreatedAt, EXAMPLE_IDS, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
-import { OrderReference } from '../order-reference.ts';
 import { Order } from './order.ts';
+import { OrderReference } from './order-reference.ts';
 import { Payment } from './payment.ts';
 import { Refund } from './refund.ts';
 import { requestText } from './text.ts';

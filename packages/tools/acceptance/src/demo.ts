@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { Order } from '@cpg/contracts';
+import { type Order, WebhookEventType } from '@cpg/contracts';
 import { bitcoinNodeAdvice, foundBitcoinNode, payOnBitcoin } from './demo/on-bitcoin.ts';
 import { checkLives, checkRotationAndReplay } from './demo/life-of-an-order.ts';
 import { buyAll } from './demo/purchases.ts';
@@ -30,7 +30,7 @@ const demo = async (stack: StackFiles, report: Report): Promise<void> => {
     is_enabled,
   } = await api.createWebhook({
     url: receiver.urlOf(path),
-    events: ['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed', 'payment:refunded'],
+    events: [...WebhookEventType.options],
   });
   try {
     report.equal(`${webhookId} starts disabled`, is_enabled, false);

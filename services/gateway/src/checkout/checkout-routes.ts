@@ -7,7 +7,7 @@ import type { PaymentsClient } from '../api/payments/payments-client.ts';
 import { callContext, canAnswer } from '../door/request.ts';
 import { AT_ONCE, sendEncodedBody } from '../door/responses/compression.ts';
 import { answerErrorsWithPages, pageHeaders, wantsHtml } from './errors.tsx';
-import { acceptForms } from './forms.ts';
+import { acceptForms } from '../door/bodies/forms.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { liveRoutes, pageStates, versionOf } from './live/live-routes.ts';
 import { followOpenPages } from './live/open-pages.ts';

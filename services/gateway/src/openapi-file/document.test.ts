@@ -229,10 +229,6 @@ test.each<[string, (node: Record<string, unknown>) => boolean]>([
   ['null as an alternative', ({ anyOf = [], oneOf = [] }) => JSON.stringify([anyOf, oneOf]).includes('"null"')],
   // Clients always send it: a page beside a cursor is refused.
   ['a default', (node) => 'default' in node && !('2XX' in node)],
-  [
-    'an optional body',
-    (node) => 'requestBody' in node && (node.requestBody as { required?: boolean }).required !== true,
-  ],
   // Java, Python, Go and PHP each lack one of these.
   [
     'an expression that is not portable',

@@ -44,7 +44,7 @@ export const refundOf = (id: string, merchantId: string, more: Partial<Refund> =
 export const ordersResponse = ({ method, path, body }: StubCall) => {
   if (path.endsWith('/summary')) return errorResponse(404, 'not_found');
   if (path === '/currencies') {
-    const { payment_currencies } = exampleOf(Currencies)!;
+    const { payment_currencies } = exampleOf(Currencies);
     return { status: 200, body: { payment_currencies } };
   }
   const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };

@@ -3,8 +3,8 @@ import {
   AppError,
   type Availability,
   ItemCurrency,
-  PaymentCurrency,
-  PaymentRail,
+  type PaymentCurrency,
+  type PaymentRail,
   type RailOffer,
   scalesOf,
 } from '@cpg/contracts';

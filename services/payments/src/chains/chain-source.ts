@@ -116,7 +116,7 @@ export interface ChainSource {
 }
 
 /** A transaction in a block, and the outputs `<txid>:<vout>` that it spends. */
-export interface Spending {
+interface Spending {
   readonly txHash: string;
   readonly spends: readonly string[];
   readonly block: BlockRef;

@@ -122,8 +122,8 @@ test('a cancel or a change of items is refused once money was seen, or all later
           const before = stateBefore();
           const start = [() => give(each.command), () => tell(each.report)] as const;
           const [one, other] = each.first ? start : [...start].reverse();
-          const answers = await Promise.all([one!(), other!()]);
-          note(each.command, answers[each.first ? 0 : 1]!, before);
+          const answers = await Promise.all([one(), other()]);
+          note(each.command, answers[each.first ? 0 : 1], before);
         } else if (each.do === 'cancel' || each.do === 'change') {
           const before = stateBefore();
           note(each, await give(each), before);

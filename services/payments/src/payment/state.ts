@@ -12,7 +12,7 @@ import {
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
 
 /** The link on which the payer can enter the address of a refund. */
-export interface RefundClaimLink {
+interface RefundClaimLink {
   readonly tokenHash: string;
   /** Whether the payment page has it too. */
   readonly onPage: boolean;

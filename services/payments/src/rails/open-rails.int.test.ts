@@ -1,4 +1,4 @@
-import { PaymentCurrency, type RailOffer } from '@cpg/contracts';
+import type { PaymentCurrency, RailOffer } from '@cpg/contracts';
 import { newId } from '@cpg/platform';
 import { instructionsOf, type RailsDatabase, SANDBOX, SCALES, startRailsDatabase } from '../testing/jest-rails.ts';
 import { networkAvailability } from '../chains/network-availability.ts';

@@ -50,7 +50,7 @@ test('a payment is announced when it is received and when it becomes an orphan, 
   const bodiesOf = (type: 'payment.received' | 'payment.orphaned', known: object) => {
     const message = exampleMessage(type);
     const { order: _, ...data } = message.data;
-    const events = renderMessage({ ...message, data: { ...data, ...known } } as ResourceMessage);
+    const events = renderMessage({ ...message, data: { ...data, ...known } });
     return events.map(({ body }) => WebhookPayload.parse(JSON.parse(body.toString())));
   };
   expect(bodiesOf('payment.received', { order })).toMatchObject([{ event: 'payment:received', order }]);

@@ -1,3 +1,4 @@
+import { WebhookEventType } from '@cpg/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop } from '../harness/merchants.ts';
@@ -63,7 +64,7 @@ export const runChaos = async ({
     closing.push(shop.api.close);
     const webhook = await shop.api.createWebhook({
       url: receiver.urlOf(HOOK),
-      events: ['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed', 'payment:refunded'],
+      events: [...WebhookEventType.options],
     });
     await shop.api.updateWebhook(webhook.id, { is_enabled: true });
     let attempts = 0;

@@ -6,7 +6,7 @@ import { paymentPageSettings } from '../../api/payment-page/payment-page-setting
 import type { PaymentsClient } from '../../api/payments/payments-client.ts';
 import { hashOfClaimToken } from '../../api/refunds/claim-token.ts';
 import { callContext } from '../../door/request.ts';
-import { requireSameOrigin } from '../forms.ts';
+import { requireSameOrigin } from '../../door/bodies/forms.ts';
 import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import { choiceLink, choiceOf, type PageParams, pagePathOf } from '../state/page-link.ts';
 import type { PageAssets } from '../view/assets.ts';

@@ -2,7 +2,7 @@ import { chainFacts } from '@cpg/assets';
 import type { AddressFault, ClaimedRefund, PaymentPageSettings, Refund } from '@cpg/contracts';
 
 /** What the page of a claim link says about an address: `not_now` while the refund takes none. */
-export type ClaimFault = AddressFault | 'not_now';
+type ClaimFault = AddressFault | 'not_now';
 
 /** What the payer can do, or what has happened. */
 export type ClaimStep =

@@ -1,7 +1,7 @@
 import { AppError, type WayToPay } from '@cpg/contracts';
 import type { FastifyInstance } from 'fastify';
 import { callContext } from '../../door/request.ts';
-import { requireSameOrigin } from '../forms.ts';
+import { requireSameOrigin } from '../../door/bodies/forms.ts';
 import { checkoutOf, type ShownOrder } from '../state/checkout.ts';
 import { type FindPage, noSuchPage } from '../state/find-page.ts';
 import { choiceOf, chosenWay, pageLink } from '../state/page-link.ts';

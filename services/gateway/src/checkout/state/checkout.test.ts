@@ -81,6 +81,8 @@ test('shows what is paid for, what it costs and how to pay it', () => {
         currency: 'MXN',
         modifiers: [{ name: 'Service', price: '85.00' }],
       },
+      { name: 'Delivery', kind: 'shipping', price: '50.00' },
+      { name: 'Birthday', kind: 'discount', price: '-50.00' },
     ],
     total: ALL,
     remaining: ALL,

@@ -17,7 +17,7 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
     },
     offerOf: async (currency) => {
       const offers = await Promise.all(
-        supporting(currency).map((provider) => provider.offerOf?.(currency) ?? ANY_AMOUNT),
+        supporting(currency).map(async (provider) => (await provider.offerOf?.(currency)) ?? ANY_AMOUNT),
       );
       // An order has a page of each provider, so all of them have to take it.
       return {
