@@ -9,7 +9,7 @@ import { createReport, type Report } from './demo/report.ts';
 import { type Api, createApi } from './harness/api.ts';
 import { chainOf } from './harness/chains.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { startReceiver } from './harness/receiver.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { runningStack, type StackFiles } from './harness/stack-files.ts';
 import { payOrder } from './pay/pay-order.ts';
 
@@ -20,6 +20,14 @@ const hostOf = (address: string): string => new URL(address).host;
 const demo = async (stack: StackFiles, report: Report): Promise<void> => {
   const api = createApi(stack);
   const receiver = await startReceiver();
+  try {
+    await checkAll(stack, api, receiver, report);
+  } finally {
+    await Promise.all([api.close(), receiver.close()]);
+  }
+};
+
+const checkAll = async (stack: StackFiles, api: Api, receiver: Receiver, report: Report): Promise<void> => {
   const path = `/demo-${randomUUID()}`;
   const since = new Date().toISOString();
 
@@ -61,7 +69,6 @@ const demo = async (stack: StackFiles, report: Report): Promise<void> => {
     await payOnChain(stack, api, report, `demo-${randomUUID().slice(0, 8)}`);
   } finally {
     await api.deleteWebhook(webhookId);
-    await Promise.all([api.close(), receiver.close()]);
   }
 };
 
