@@ -71,7 +71,11 @@ export type Refund = z.infer<typeof Refund>;
 export const RefundRequest = withExample(
   z.object({
     refund: Refund.describe('The refund.'),
-    payment_uri: z.string().describe('The transfer as a URI for wallets: open it, or show it as a QR code. BIP21 on Bitcoin, where it names the refund, and EIP-681 on EVM chains.'),
+    payment_uri: z
+      .string()
+      .describe(
+        'The transfer as a URI for wallets: open it, or show it as a QR code. BIP21 on Bitcoin, where it names the refund, and EIP-681 on EVM chains.',
+      ),
     amount_units: z
       .string()
       .describe(
@@ -80,7 +84,9 @@ export const RefundRequest = withExample(
     decimals: z.int().describe('Decimals of the asset on its chain.'),
     senders: z
       .array(z.string())
-      .describe('Your refund addresses. Send from one of them: a transfer from another address settles nothing. On Bitcoin, one input of the transaction has to spend coins of such an address.'),
+      .describe(
+        'Your refund addresses. Send from one of them: a transfer from another address settles nothing. On Bitcoin, one input of the transaction has to spend coins of such an address.',
+      ),
     transaction: z
       .object({
         chainId: z.string().describe('The number of the chain, in hex digits.'),

@@ -75,7 +75,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       const args = ['generate', ...options, '--custom-template-path', templates];
       await run(join(programs, 'openapi-python-client'), args, folder, { ...process.env, PATH: path });
       const inFolder = { ...env, PYTHONPATH: folder };
-      const runPython = (name: string) => run(join(programs, 'python'), [join(CLIENTS, 'python', name)], folder, inFolder);
+      const runPython = (name: string) =>
+        run(join(programs, 'python'), [join(CLIENTS, 'python', name)], folder, inFolder);
       const printed = await runPython('shop.py');
       // The example of the guide lists the order that shop.py canceled.
       expect(await runPython('orders.py')).toMatch(/^ord_\w+ canceled \d+\.\d{6}\n$/);

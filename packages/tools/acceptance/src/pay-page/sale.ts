@@ -63,7 +63,8 @@ export const openSale = async ({ call, desk }: EvmStack, changes: Changes = {}):
   };
   const firstPayment = async () => (await desk.shop.api.order(order.id)).payments[0]!.id;
   const checkout = async () => {
-    const answer = await fetch(page.payment_url, { headers: { accept: 'application/json' } });
+    // A browser works between two calls for longer than the gateway keeps an idle connection.
+    const answer = await fetch(page.payment_url, { headers: { accept: 'application/json', connection: 'close' } });
     return Checkout.parse(await answer.json());
   };
   return {
