@@ -202,8 +202,7 @@ export const en = {
     check: 'Check the address',
     faults: {
       form: (_: string, network: string) => `This is not an address on ${network}. Copy it again, from start to end.`,
-      checksum: () =>
-        'One of the characters is wrong. Copy the address again, with its upper-case and lower-case letters.',
+      checksum: () => 'One of the characters is wrong. Copy the address again: capital and small letters count.',
       zero: () => 'This address belongs to nobody. Enter an address of your own.',
       other_network: (_: string, network: string) => `This is an address on another network. Enter one on ${network}.`,
       token: () => 'This is the contract of a token, and money sent to it is lost. Enter an address of your own.',
