@@ -34,7 +34,7 @@ func main() {
 	check(err)
 	first, err := history.JSON200.Items[0].AsOrderCreatedEntry()
 	check(err)
-	canceled, err := client.CancelOrderWithResponse(ctx, id, nil)
+	canceled, err := client.CancelOrderWithResponse(ctx, id, nil, cpg.CancelOrderJSONRequestBody{})
 	check(err)
 	refused, err := client.GetOrderWithResponse(ctx, "ord_unknown", nil)
 	check(err)
