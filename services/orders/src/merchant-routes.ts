@@ -21,7 +21,6 @@ import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
 import type { CreateOrder } from './create/create-order.ts';
 import type { FindPayableCurrencies } from './create/payable-currencies.ts';
 import type { RunDue } from './deadlines/deadlines.ts';
-import type { OrderCommand } from './order/command.ts';
 import type { ExistingOrder } from './order/state.ts';
 import { orderText } from './order/view.ts';
 
@@ -45,7 +44,7 @@ const sendOrder = (reply: FastifyReply, order: ExistingOrder): FastifyReply =>
 /** Commands of merchants, called by the gateway. */
 export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
   app,
-  { create, currencies, commands, handler, changes, deletion, now },
+  { create, currencies, handler, changes, deletion, now },
 ) => {
   const createOrder = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', createOrder, async (request, reply) => {
@@ -57,24 +56,19 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
 
   app.get('/currencies', { config, schema: { response: { 200: PayableCurrencies } } }, () => currencies());
 
-  const run = (orderId: string, merchantId: string, command: OrderCommand, context: CallContext) =>
-    commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true });
   const schema = { params: OrderPath, body: OrderCall };
 
   app.post('/orders/:id/cancel', { config, schema: { ...schema, body: CancelOrderCall } }, async (request, reply) =>
     sendOrder(reply, await changes.cancel(request.params.id, request.body, readCallContext(request))),
   );
 
-  app.post('/orders/:id/capture', { config, schema }, async (request, reply) => {
-    const command = { type: 'CapturePayments', at: now() } as const;
-    return sendOrder(reply, await run(request.params.id, request.body.merchant_id, command, readCallContext(request)));
-  });
+  app.post('/orders/:id/capture', { config, schema }, async (request, reply) =>
+    sendOrder(reply, await changes.capture(request.params.id, request.body, readCallContext(request))),
+  );
 
-  app.post('/orders/:id/accept', { config, schema: { ...schema, body: AcceptOrderCall } }, async (request, reply) => {
-    const { merchant_id, reason: because } = request.body;
-    const command = { type: 'AcceptOrder', because, at: now() } as const;
-    return sendOrder(reply, await run(request.params.id, merchant_id, command, readCallContext(request)));
-  });
+  app.post('/orders/:id/accept', { config, schema: { ...schema, body: AcceptOrderCall } }, async (request, reply) =>
+    sendOrder(reply, await changes.accept(request.params.id, request.body, readCallContext(request))),
+  );
 
   app.patch('/orders/:id', { config, schema: { ...schema, body: UpdateOrderCall } }, async (request, reply) =>
     sendOrder(reply, await changes.update(request.params.id, request.body, readCallContext(request))),

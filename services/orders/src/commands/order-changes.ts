@@ -1,5 +1,5 @@
 import { type AssetTable, payableStep } from '@cpg/assets';
-import type { CancelOrderCall, UpdateOrderCall } from '@cpg/contracts';
+import type { AcceptOrderCall, CancelOrderCall, OrderCall, UpdateOrderCall } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
 import type { OrderCommand } from '../order/command.ts';
 import type { ExistingOrder } from '../order/state.ts';
@@ -8,8 +8,10 @@ import type { OrderCommands } from './order-commands.ts';
 import { loadOrder, type OrderHandler } from './order-handler.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
-/** Cancels and changes orders for their merchants. */
+/** What merchants change of their orders. A repeat of a request changes nothing. */
 export interface OrderChanges {
+  readonly capture: (orderId: string, call: OrderCall, context: CallContext) => Promise<ExistingOrder>;
+  readonly accept: (orderId: string, call: AcceptOrderCall, context: CallContext) => Promise<ExistingOrder>;
   readonly cancel: (orderId: string, call: CancelOrderCall, context: CallContext) => Promise<ExistingOrder>;
   readonly update: (orderId: string, call: UpdateOrderCall, context: CallContext) => Promise<ExistingOrder>;
 }
@@ -46,6 +48,10 @@ export const orderChanges = (options: OrderChangesOptions): OrderChanges => {
   };
 
   return {
+    capture: (orderId, { merchant_id: merchantId }, context) =>
+      run(orderId, merchantId, { type: 'CapturePayments', at: now() }, context),
+    accept: (orderId, { merchant_id: merchantId, reason: because }, context) =>
+      run(orderId, merchantId, { type: 'AcceptOrder', because, at: now() }, context),
     cancel: async (orderId, { merchant_id: merchantId, if_unpaid: onlyUnpaid = false }, context) => {
       if (!onlyUnpaid) return run(orderId, merchantId, { type: 'CancelOrder', at: now() }, context);
       const order = await loadOrder(handler, orderId, merchantId);
