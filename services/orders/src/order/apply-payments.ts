@@ -1,4 +1,11 @@
-import { type Allocation, AppError, type OrderEvent, type OrderStatus, type PaymentState } from '@cpg/contracts';
+import {
+  type Allocation,
+  AppError,
+  type OrderEvent,
+  type OrderStatus,
+  type OrphanReason,
+  type PaymentState,
+} from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
 import {
   appliedMinor,
@@ -65,8 +72,7 @@ const ACCEPTED = 'accepted_by_merchant';
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
  *  it is: anybody may still replace it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
-  if (order.status === 'canceled')
-    throw new AppError('order_state_conflict', 'a canceled order takes no payments: refund those that it has');
+  refuseCanceled(order);
   if (order.status === 'initialized')
     throw new AppError('order_state_conflict', 'the order has no deposit instructions yet: try again');
   if (order.status === 'paid') return [];
@@ -78,12 +84,11 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   );
 };
 
-/** Settles the order with what is applied, by the word of the merchant. Money that comes later and fits into the missing
- *  part is applied. */
+/** Settles the order with what is applied, by the word of the merchant. Later money that fits into the missing part is
+ *  applied. */
 export const accept = ({ because, at: now }: CommandOf<'AcceptOrder'>, order: ExistingOrder): OrderEvent[] => {
   if (order.status === 'paid') return [];
-  if (order.status === 'canceled')
-    throw new AppError('order_state_conflict', 'a canceled order takes no payments: refund those that it has');
+  refuseCanceled(order);
   if (appliedMinor(order) === 0n)
     throw new AppError(
       'order_state_conflict',
@@ -99,14 +104,24 @@ export const accept = ({ because, at: now }: CommandOf<'AcceptOrder'>, order: Ex
     data: { shortfallMinor, acceptedBecause: because, ...settled },
   };
   const paid: OrderEvent = { type: 'OrderPaid', data: { reason: settled.reason, at } };
-  return [accepted, paid, ...orphanHeld(order, order.payments.filter(isHeld), at)];
+  return [accepted, paid, ...orphan(order, order.payments.filter(isHeld), 'already_paid', at)];
 };
 
-/** Held payments for which nothing remains, once the order is paid. */
-const orphanHeld = (order: ExistingOrder, held: readonly PaymentState[], at: string): OrderEvent[] => {
-  const paymentIds = held.map(({ paymentId }) => paymentId);
+const refuseCanceled = ({ status }: ExistingOrder): void => {
+  if (status === 'canceled')
+    throw new AppError('order_state_conflict', 'a canceled order takes no payments: refund those that it has');
+};
+
+/** Makes payments orphans, if there are any. */
+export const orphan = (
+  order: ExistingOrder,
+  payments: readonly PaymentState[],
+  orphanReason: OrphanReason,
+  at: string,
+): OrderEvent[] => {
+  const paymentIds = payments.map(({ paymentId }) => paymentId);
   if (paymentIds.length === 0) return [];
-  const data = { paymentIds, orphanReason: 'already_paid', ...sightingsOf(order, paymentIds), at } as const;
+  const data = { paymentIds, orphanReason, ...sightingsOf(order, paymentIds), at };
   return [{ type: 'OrderPaymentsOrphaned', data }];
 };
 
@@ -160,7 +175,8 @@ export const applyPayments = (
   // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
   const considered = new Set(payments.map(({ paymentId }) => paymentId));
   const heldElse = becomesPaid ? order.payments.filter((each) => isHeld(each) && !considered.has(each.paymentId)) : [];
-  return [...events, ...orphanHeld(order, [...excess.filter(({ status }) => status === 'received'), ...heldElse], at)];
+  const unneeded = [...excess.filter((payment) => payment.status === 'received'), ...heldElse];
+  return [...events, ...orphan(order, unneeded, 'already_paid', at)];
 };
 
 interface Allocated {

@@ -1,6 +1,6 @@
 import { type OfferedPayment, type OrderEvent, type OrphanReason, type PaymentState, sightingOf } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
-import { applyHeldPayments, applyPayments } from './apply-payments.ts';
+import { applyHeldPayments, applyPayments, orphan } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
@@ -16,7 +16,6 @@ import {
   isSettledWith,
   type Order,
   shortfallMinor,
-  sightingsOf,
 } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
@@ -125,12 +124,7 @@ const confirmPayment = (
 const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const payment = findPayment(order, paymentId)!;
-  const markAsOrphan = (orphanReason: OrphanReason): OrderEvent[] => [
-    {
-      type: 'OrderPaymentsOrphaned',
-      data: { paymentIds: [paymentId], orphanReason, ...sightingsOf(order, [paymentId]), at },
-    },
-  ];
+  const markAsOrphan = (reason: OrphanReason): OrderEvent[] => orphan(order, [payment], reason, at);
   const unfit = unfitReason(order, payment);
   if (unfit) return markAsOrphan(unfit);
   if (order.status === 'canceled') return markAsOrphan('canceled');

@@ -7,7 +7,7 @@ import {
   unreachable,
 } from '@cpg/contracts';
 import type { Decider } from '@cpg/event-sourcing/decider';
-import { accept, applyHeldPayments, canBeCaptured, capture } from './apply-payments.ts';
+import { accept, applyHeldPayments, canBeCaptured, capture, orphan } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
@@ -127,13 +127,9 @@ const instruct = ({ instructions, at: now }: CommandOf<'InstructOrder'>, order: 
 
 /** Held payments may have come from a provider that the order turns out not to show. */
 const orphanUnfit = (order: ExistingOrder, at: string): OrderEvent[] =>
-  order.payments.filter(isHeld).flatMap((payment): OrderEvent[] => {
-    const orphanReason = unfitReason(order, payment);
-    if (orphanReason === null) return [];
-    const paymentIds = [payment.paymentId];
-    return [
-      { type: 'OrderPaymentsOrphaned', data: { paymentIds, orphanReason, ...sightingsOf(order, paymentIds), at } },
-    ];
+  order.payments.filter(isHeld).flatMap((payment) => {
+    const reason = unfitReason(order, payment);
+    return reason === null ? [] : orphan(order, [payment], reason, at);
   });
 
 const cancel = ({ ifUnpaid, at: now }: CommandOf<'CancelOrder'>, order: ExistingOrder): OrderEvent[] => {
