@@ -16,7 +16,7 @@ import {
   type Scales,
   toMinorRoundedUp,
 } from '@cpg/contracts';
-import { priceLimits } from '../order/price-limits.ts';
+import { priceLimits } from '../order/pricing.ts';
 import { quoteOf, type RateProvider } from '../rates/rates.ts';
 
 interface PayableCurrenciesOptions {

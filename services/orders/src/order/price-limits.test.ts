@@ -1,7 +1,6 @@
 import { formatDecimal, fromMinor, type ItemCurrency, priceDecimals } from '@cpg/contracts';
 import fc from 'fast-check';
-import { type LimitedPrice, priceLimits } from './price-limits.ts';
-import { price, sumsOf } from './pricing.ts';
+import { type LimitedPrice, price, priceLimits, sumsOf } from './pricing.ts';
 
 const CURRENCIES = ['JPY', 'MXN', 'KWD', 'USDC'] as const satisfies readonly ItemCurrency[];
 
