@@ -67,6 +67,21 @@ export const Refund = withExample(
 );
 export type Refund = z.infer<typeof Refund>;
 
+/** A refund that waits for its transfer. */
+const examplePending = (more: Partial<Refund>): Refund => ({
+  id: EXAMPLE_IDS.refund,
+  merchant_id: EXAMPLE_IDS.merchant,
+  payment_id: EXAMPLE_IDS.payment,
+  order_id: EXAMPLE_IDS.order,
+  status: 'pending',
+  amount: '10.500000',
+  currency: 'USDC',
+  network: 'ethereum',
+  asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  ...more,
+  created_at: '2026-01-31T15:20:00.000Z',
+});
+
 /** `POST /v1/refunds/{id}/request`: what your wallet sends to pay a refund. */
 export const RefundRequest = withExample(
   z.object({
@@ -100,19 +115,7 @@ export const RefundRequest = withExample(
       ),
   }),
   {
-    refund: {
-      id: EXAMPLE_IDS.refund,
-      merchant_id: EXAMPLE_IDS.merchant,
-      payment_id: EXAMPLE_IDS.payment,
-      order_id: EXAMPLE_IDS.order,
-      status: 'pending',
-      amount: '10.500000',
-      currency: 'USDC',
-      network: 'ethereum',
-      asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
-      destination: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-      created_at: '2026-01-31T15:20:00.000Z',
-    },
+    refund: examplePending({ destination: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB' }),
     payment_uri:
       'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@1/transfer?address=0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB&uint256=10500000',
     amount_units: '10500000',
@@ -140,19 +143,7 @@ export const RefundClaim = withExample(
   }),
   {
     claim_url: 'https://pay.example/pay/refunds/5f0c954d1e3a7b68c2d4e6f8091a2b3c',
-    refund: {
-      id: EXAMPLE_IDS.refund,
-      merchant_id: EXAMPLE_IDS.merchant,
-      payment_id: EXAMPLE_IDS.payment,
-      order_id: EXAMPLE_IDS.order,
-      status: 'pending',
-      amount: '10.500000',
-      currency: 'USDC',
-      network: 'ethereum',
-      asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
-      claim_expires_at: '2026-03-02T15:20:00.000Z',
-      created_at: '2026-01-31T15:20:00.000Z',
-    },
+    refund: examplePending({ claim_expires_at: '2026-03-02T15:20:00.000Z' }),
   },
 );
 export type RefundClaim = z.infer<typeof RefundClaim>;

@@ -18,13 +18,13 @@ export const checkedRefundTransfer = (
   if (!network) return { txHash: tx_hash, destination };
   return {
     network: network.name,
-    txHash: tx_hash === undefined ? undefined : parsedField('tx_hash', tx_hash, (text) => transactionOn(network, text)),
-    destination:
-      destination === undefined
-        ? undefined
-        : parsedField('destination', destination, (text) => recipientOn(network, text)),
+    txHash: parsedIfGiven('tx_hash', tx_hash, (text) => transactionOn(network, text)),
+    destination: parsedIfGiven('destination', destination, (text) => recipientOn(network, text)),
   };
 };
+
+const parsedIfGiven = (path: string, given: string | undefined, parse: (text: string) => string): string | undefined =>
+  given === undefined ? undefined : parsedField(path, given, parse);
 
 const networkOf = (providerId: string, { networks }: AssetTable): Network | undefined =>
   networks.find(({ chainId }) => chainId === chainOf(providerId));
