@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import axe, { type AxeResults } from 'axe-core';
 import jsqr from 'jsqr';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -53,12 +54,32 @@ export interface Visit {
   readonly close: () => Promise<void>;
 }
 
-export const PHONE: BrowserContextOptions = {
+const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 844 },
   deviceScaleFactor: 2,
   hasTouch: true,
 };
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
+
+// The texts are longer in these languages, and the screen is the smallest that people still use.
+const SMALL_PHONE = { ...PHONE, viewport: { width: 320, height: 568 } };
+export const SCREENS = [
+  { shot: 'phone-light', ...PHONE, colorScheme: 'light' },
+  { shot: 'phone-dark', ...PHONE, colorScheme: 'dark' },
+  { shot: 'desktop-light', ...DESKTOP, colorScheme: 'light' },
+  { shot: 'desktop-dark', ...DESKTOP, colorScheme: 'dark' },
+  { shot: 'phone-es', ...SMALL_PHONE, colorScheme: 'light', locale: 'es-MX' },
+  { shot: 'phone-pt', ...SMALL_PHONE, colorScheme: 'dark', locale: 'pt-BR' },
+] as const;
+
+/** For screenshots of every state and step, for people to look at. */
+const SCREENSHOTS =
+  process.env.PAY_PAGE_SCREENSHOTS ?? fileURLToPath(new URL('../../../../../screenshots/pay-page/', import.meta.url));
+
+export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+};
 
 /** Opens a page in a browser profile of its own, and waits until its script has started. */
 export const visit = async (

@@ -1,13 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Refund, RefundClaim, RefundRequest } from '@cpg/contracts';
 import { mineBlocks } from '@cpg/local-chain';
 import type { Page } from 'playwright-core';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
 import { admin } from '../harness/merchants.ts';
 import { until } from '../harness/until.ts';
-import { DESKTOP, PHONE, sidewaysOn, tornWordsOn, violationsOn, visit } from './browser.ts';
+import { SCREENS, sidewaysOn, takeScreenshot, tornWordsOn, violationsOn, visit } from './browser.ts';
 import { onPaymentPage, openSale, type Sale, SLOW, withBrowser } from './sale.ts';
 
 /** An address of the payer, with its checksum (EIP-55: an example). */
@@ -16,22 +13,8 @@ const MISTYPED = PAYER.replace('aAe', 'aae');
 
 const APPLIED = { status: 'paid', payments: [{ status: 'applied' }] } as const;
 
-/** Screenshots of every step, for people to look at. */
-const FOLDER =
-  process.env.PAY_PAGE_SCREENSHOTS ?? fileURLToPath(new URL('../../../../../screenshots/pay-page/', import.meta.url));
-const SMALL_PHONE = { ...PHONE, viewport: { width: 320, height: 568 } };
-const SCREENS = [
-  { shot: 'phone-light', ...PHONE, colorScheme: 'light' },
-  { shot: 'phone-dark', ...PHONE, colorScheme: 'dark' },
-  { shot: 'desktop-light', ...DESKTOP, colorScheme: 'light' },
-  { shot: 'desktop-dark', ...DESKTOP, colorScheme: 'dark' },
-  { shot: 'phone-es', ...SMALL_PHONE, colorScheme: 'light', locale: 'es-MX' },
-  { shot: 'phone-pt', ...SMALL_PHONE, colorScheme: 'dark', locale: 'pt-BR' },
-] as const;
-
 onPaymentPage('the page on which a payer claims a refund', () => {
   const stack = withBrowser();
-  beforeAll(() => void mkdirSync(FOLDER, { recursive: true }));
 
   const send = async <T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> => {
     const answer = await stack.evm.desk.shop.api.send(method, path, body && { body });
@@ -151,7 +134,7 @@ onPaymentPage('the page on which a payer claims a refund', () => {
       await claimOf(refundId, { show_on_page: true });
       const { page, faults, close } = await visit(stack.browser, sale.url);
       expect(await violationsOn(page)).toEqual([]);
-      await page.screenshot({ path: join(FOLDER, 'claim-offered-phone-light.png'), fullPage: true });
+      await takeScreenshot(page, 'claim-offered-phone-light');
       await page.getByRole('link', { name: 'Enter an address for the refund' }).click();
       await enter(page, PAYER);
       expect(await heading(page)).toBe('Is this your address?');
@@ -186,7 +169,7 @@ onPaymentPage('the page on which a payer claims a refund', () => {
       for (const { shot, ...options } of SCREENS) {
         const { page, faults, close } = await visit(stack.browser, claim_url, options);
         await reach(page);
-        await page.screenshot({ path: join(FOLDER, `${name}-${shot}.png`), fullPage: true });
+        await takeScreenshot(page, `${name}-${shot}`);
         const found = {
           faults,
           violations: await violationsOn(page),
