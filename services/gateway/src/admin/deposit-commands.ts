@@ -51,11 +51,7 @@ export const addDepositSettingsCommands = (
     withPayments(async (admin) => print(await settingsOf(merchantId, admin)));
   const change = (merchantId: string, call: DepositSettingsCall, print: (settings: DepositSettingsView) => string) =>
     withPayments(async (admin) => print(await settingsOf(merchantId, admin, call)));
-  const NETWORK = ['--network <network>', 'the network, such as bitcoin'] as const;
-  const EVM_NETWORK = [
-    '--network <network>',
-    'the EVM network, with its name in deposit_instructions of an order',
-  ] as const;
+  const NETWORK = ['--network <network>', 'the network, with its name in deposit_instructions of an order'] as const;
   const REFUND_ADDRESS = ['--address <address>', 'the address, as the network writes it'] as const;
   const ASSET = ['--asset <asset>', 'the id of the asset (CAIP-19), as in the instructions of an order'] as const;
 
@@ -156,7 +152,7 @@ export const addDepositSettingsCommands = (
     .command('add')
     .description('a transfer from this address proves a refund that was requested with "settle": "on_chain"')
     .argument(...MERCHANT)
-    .requiredOption(...EVM_NETWORK)
+    .requiredOption(...NETWORK)
     .requiredOption(...REFUND_ADDRESS)
     .examples('refund-addresses add mer_01J8… --network ethereum --address 0xfB69…')
     .runs((merchant: string, { network, address }: { network: string; address: string }) =>
@@ -166,7 +162,7 @@ export const addDepositSettingsCommands = (
     .command('remove')
     .description('a transfer from this address proves no later refund')
     .argument(...MERCHANT)
-    .requiredOption(...EVM_NETWORK)
+    .requiredOption(...NETWORK)
     .requiredOption(...REFUND_ADDRESS)
     .examples('refund-addresses remove mer_01J8… --network ethereum --address 0xfB69…')
     .runs((merchant: string, { network, address }: { network: string; address: string }) =>
