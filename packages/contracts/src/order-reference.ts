@@ -4,8 +4,8 @@ import { RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import type { OrderReference } from './resources/order-reference.ts';
 
-/** How a merchant knows an order, as the events of a payment record it: as it was when the payment was first seen, or was assigned to the
- *  order. Messages and webhooks about the payment carry this value, so the same event always has the same bytes. */
+/** How a merchant knows an order, as events of a payment record it when the payment is first seen, or assigned to the
+ *  order. Messages and webhooks about the payment carry this value, so an event always has the same bytes. */
 export const RecordedOrderReference = openObject({
   externalReferenceId: z.string(),
   metadata: RecordedMetadata.optional(),

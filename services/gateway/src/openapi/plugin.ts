@@ -67,8 +67,8 @@ const HEALTH: Record<string, object> = {
 const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
   HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;
 
-/** Documents a body that may be absent as a required one where `completeOperation` does not say otherwise, and one that can only be empty not at all. The gateway takes
- *  both, but clients of several generators cannot leave out a body. */
+/** Documents no body that can only be empty. `completeOperation` makes the others required, except those of
+ *  OPTIONAL_BODIES: the gateway takes requests without them, but clients of several generators always send a body. */
 const withDefiniteBody = <T extends { schema: { body?: unknown } }>(route: T): T => {
   const { body, ...schema } = route.schema;
   const given = definite(body);

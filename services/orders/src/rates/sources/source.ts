@@ -24,8 +24,8 @@ export interface RateSource {
   readonly maxAgeMs: number;
   /** How long to wait after its prices were read, if longer than for the other sources. */
   readonly readEveryMs?: number;
-  /** It publishes once a day or once a working day. Its prices check those of other sources; they are used only where no other source
-   *  has a fresh one. */
+  /** It publishes once a day or once a working day. Its prices check those of other sources. They are used only where no
+   *  other source has a fresh one. */
   readonly isDaily?: boolean;
   /** The prices of some of its currencies, asked at `now`. Throws if an answer does not have the documented shape.
    *  Omits a price that is not a plain positive number, so that one bad row costs no other. */
