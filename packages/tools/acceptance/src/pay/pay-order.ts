@@ -10,6 +10,7 @@ import { PayError } from './pay-error.ts';
 type Deposit = z.infer<typeof CryptoDepositInstruction>;
 
 const WATCHED_MS = 60_000;
+const LISTED_WITHIN_MS = 5_000;
 /** Blocks without a lost transaction after which its payment fails, and some more. */
 const GRACE_BLOCKS = 8;
 const ETH_DECIMALS = 18;
@@ -45,13 +46,16 @@ const read = async (api: Api, orderId: string): Promise<Order> => {
   throw new PayError(refusalOf(answer).message);
 };
 
-/** The newest order that a user means by its id, its reference, or the link of its payment page. */
+/** The newest order that a user means by its id, its reference, or the link of its payment page. Lists show an order
+ *  some time after it was created. */
 const find = async (api: Api, named: string): Promise<Order> => {
   const text = /\/pay\/(\w+)/.exec(named)?.[1] ?? named;
-  const answer = await api.send('GET', `/v1/orders?limit=1&search=${encodeURIComponent(text)}`);
-  if (answer.status !== 200) throw new PayError(refusalOf(answer).message);
-  const [found] = (answer.body as { items: Order[] }).items;
-  if (found) return read(api, found.id);
+  for (const end = Date.now() + LISTED_WITHIN_MS; Date.now() < end; await sleep(100)) {
+    const answer = await api.send('GET', `/v1/orders?limit=1&search=${encodeURIComponent(text)}`);
+    if (answer.status !== 200) throw new PayError(refusalOf(answer).message);
+    const [found] = (answer.body as { items: Order[] }).items;
+    if (found) return read(api, found.id);
+  }
   throw new PayError(
     `there is no order ${named} of the demo merchant: name the id of an order, your reference of it, or the link of its payment page`,
   );
