@@ -208,7 +208,7 @@ const decideOrRefuse = (command: OrderCommand, order: Order): OrderEvent[] => {
   }
 };
 
-const RUNS = { numRuns: process.env.EXTENDED ? 2_000 : 500 };
+const RUNS = { numRuns: process.env.EXTENDED ? 1_000 : 200 };
 
 const conserved = (order: ExistingOrder) => {
   for (const each of order.payments) {
@@ -453,7 +453,7 @@ test('the folded order renders to a valid Order resource', () => {
       expect(replayed).toEqual(last);
       if (exists(replayed)) OrderResource.parse(orderView(replayed));
     }),
-    { numRuns: process.env.EXTENDED ? 300 : 100 },
+    { numRuns: process.env.EXTENDED ? 150 : 50 },
   );
 });
 

@@ -149,7 +149,7 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       expect(sumOf(payments)).toBe(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n));
     }),
     {
-      numRuns: process.env.EXTENDED ? 1_000 : 100,
+      numRuns: process.env.EXTENDED ? 300 : 40,
       examples: [[moneyReturnsBeforeADeletion()], [moneyReturnsAndFailsUnseen()]],
     },
   );
@@ -176,7 +176,7 @@ test('a refund of the surplus never reverses an order, and then nothing of the p
         expect(total).toBe(before.totalMinor);
       }
     }),
-    { numRuns: process.env.EXTENDED ? 1_000 : 100 },
+    { numRuns: process.env.EXTENDED ? 300 : 40 },
   );
 }, 600_000);
 
@@ -235,7 +235,7 @@ test('money that returns under another id pays its order again, whatever is lost
       const applied = payments.reduce((sum, { appliedMinor }) => sum + appliedMinor, 0n);
       expect(applied).toBe(allow.can_overpay ? 12_000_000n : 10_000_000n);
     }),
-    { numRuns: process.env.EXTENDED ? 500 : 50 },
+    { numRuns: process.env.EXTENDED ? 150 : 20 },
   );
 }, 600_000);
 

@@ -108,7 +108,7 @@ const stale = (): Lie => {
 const CONFIRMING_BLOCKS = 2;
 /** Of one seed: three orders in two parts each. */
 const MOST_PAYMENTS = 6;
-const seeds = lyingSeeds(25, 2_001);
+const seeds = lyingSeeds(10, 2_001);
 
 onEachBitcoinNode('one of two Bitcoin nodes lies', (name) => {
   let bitcoin: BitcoinStack;

@@ -155,7 +155,8 @@ const PASSING = ['freezes', 'forks', 'answers stale'];
 const survivesLies = async (chain: LyingChain, seed: number): Promise<readonly Sale[]> => {
   const random = seededRandom(seed);
   const liar = random.pick(chain.nodes);
-  const kind = random.pick(Object.keys(chain.lies));
+  const kinds = Object.keys(chain.lies);
+  const kind = kinds[seed % kinds.length]!;
   const isAlone = chain.nodes.length === 1;
   const opened = [];
   for (let left = random.between(1, 3); left > 0; left -= 1) opened.push(await chain.open(random));

@@ -65,8 +65,6 @@ export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height:
 const SMALL_PHONE = { ...PHONE, viewport: { width: 320, height: 568 } };
 export const SCREENS = [
   { shot: 'phone-light', ...PHONE, colorScheme: 'light' },
-  { shot: 'phone-dark', ...PHONE, colorScheme: 'dark' },
-  { shot: 'desktop-light', ...DESKTOP, colorScheme: 'light' },
   { shot: 'desktop-dark', ...DESKTOP, colorScheme: 'dark' },
   { shot: 'phone-es', ...SMALL_PHONE, colorScheme: 'light', locale: 'es-MX' },
   { shot: 'phone-pt', ...SMALL_PHONE, colorScheme: 'dark', locale: 'pt-BR' },
