@@ -321,7 +321,7 @@ test('no statement reads, changes or deletes a row of another merchant, or of an
     ),
     { numRuns: 6, endOnFailure: true },
   );
-}, 120_000);
+});
 
 const SOURCES = import.meta.dirname;
 const RUNS_A_STATEMENT = /\.query[<(]|\bselect(?:Page|Resources|)<|\bselectPage\(/;

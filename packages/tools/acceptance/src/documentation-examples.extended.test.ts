@@ -136,8 +136,8 @@ describe.each(['bash', 'zsh'] as const)('in %s', (shell) => {
   let stack: Stack;
   beforeAll(async () => {
     if (has(shell)) stack = await startStack();
-  }, 120_000);
-  afterAll(() => stack?.stop(), 30_000);
+  });
+  afterAll(() => stack?.stop());
 
   (has(shell) ? test : test.skip).each(DOCUMENTS)(
     'every shell example of %s runs as it stands and prints what it promises',

@@ -6,12 +6,10 @@ import { orderBody } from './harness/order-bodies.ts';
 import { serviceAdmin } from './harness/services.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
-const SLOW = 120_000;
-
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, SLOW);
+});
 afterAll(() => stack?.stop());
 
 const SERVICES = ['gateway', 'orders', 'webhook-dispatcher'] as const;

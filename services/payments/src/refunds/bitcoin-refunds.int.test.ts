@@ -5,8 +5,6 @@ import { type PaymentsService, startPayments } from '../testing/jest-payments.ts
 import { type SimulatedChain, simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { bitcoinTestnet, watchedNetwork } from '../testing/jest-watched-network.ts';
 
-/** Each test waits for many commits. */
-const TIMEOUT_MS = 90_000;
 const [btc] = bitcoinTestnet.assets;
 const NETWORK = bitcoinTestnet.name;
 const WALLET = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
@@ -88,81 +86,65 @@ const transaction = (
   }));
 };
 
-test(
-  'a wallet gets the address, the exact amount and the name of the refund as a URI',
-  async () => {
-    const id = await refundTo(PAYERS[0]!, { amount: '0.0001' });
-    const { body } = await requestOf(id);
-    expect(body).toEqual({
-      refund: expect.objectContaining({ id, status: 'pending', amount: '0.00010000' }),
-      payment_uri: `bitcoin:${PAYERS[0]}?amount=0.00010000&label=Refund%20${id}&message=Refund%20${id}`,
-      amount_units: '10000',
-      decimals: 8,
-      senders: [WALLET],
-    });
-    chain.mine(...transaction([PAYERS[0]!], { units: 10_000n }));
-    await untilStatus('sent', id);
-    expect(await requestOf(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
-  },
-  TIMEOUT_MS,
-);
+test('a wallet gets the address, the exact amount and the name of the refund as a URI', async () => {
+  const id = await refundTo(PAYERS[0]!, { amount: '0.0001' });
+  const { body } = await requestOf(id);
+  expect(body).toEqual({
+    refund: expect.objectContaining({ id, status: 'pending', amount: '0.00010000' }),
+    payment_uri: `bitcoin:${PAYERS[0]}?amount=0.00010000&label=Refund%20${id}&message=Refund%20${id}`,
+    amount_units: '10000',
+    decimals: 8,
+    senders: [WALLET],
+  });
+  chain.mine(...transaction([PAYERS[0]!], { units: 10_000n }));
+  await untilStatus('sent', id);
+  expect(await requestOf(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+});
 
-test(
-  'each output of one transaction settles one refund, also of equal amounts to one address',
-  async () => {
-    const [first, second, other] = [await refundTo(PAYERS[1]!), await refundTo(PAYERS[1]!), await refundTo(PAYERS[2]!)];
-    const batch = transaction([PAYERS[1]!, PAYERS[2]!, PAYERS[1]!]);
-    chain.mine(...batch);
-    chain.mineMany(btc!.requiredConfirmations);
-    await untilStatus('settled', first, second, other);
-    const taken = (await statusesOf(first, second, other)).map((each) => each.transfer_id);
-    expect(new Set(taken)).toEqual(new Set(batch.map(({ id }) => id)));
-    expect(taken[2]).toBe(batch[1]!.id);
-  },
-  TIMEOUT_MS,
-);
+test('each output of one transaction settles one refund, also of equal amounts to one address', async () => {
+  const [first, second, other] = [await refundTo(PAYERS[1]!), await refundTo(PAYERS[1]!), await refundTo(PAYERS[2]!)];
+  const batch = transaction([PAYERS[1]!, PAYERS[2]!, PAYERS[1]!]);
+  chain.mine(...batch);
+  chain.mineMany(btc!.requiredConfirmations);
+  await untilStatus('settled', first, second, other);
+  const taken = (await statusesOf(first, second, other)).map((each) => each.transfer_id);
+  expect(new Set(taken)).toEqual(new Set(batch.map(({ id }) => id)));
+  expect(taken[2]).toBe(batch[1]!.id);
+});
 
-test(
-  'a transaction without coins of a declared address, or with another amount, settles nothing',
-  async () => {
-    const id = await refundTo(PAYERS[0]!);
-    const [stranger] = transaction([PAYERS[0]!], { from: [STRANGER] });
-    const [more] = transaction([PAYERS[0]!], { units: 50_001n });
-    chain.mine(stranger!, more!);
-    chain.mineMany(2);
-    await until(async () => {
-      const { rows } = await payments.pool.query<{ reported: string | null }>(
-        'select reported from payments.chain_transfers where id = any($1)',
-        [[stranger!.id, more!.id]],
-      );
-      return rows.length === 2 && rows.every(({ reported }) => reported === 'ignored');
-    });
-    expect(await statusesOf(id)).toMatchObject([{ status: 'pending' }]);
-    chain.mine(...transaction([PAYERS[0]!], { from: [WALLET] }));
-    await untilStatus('sent', id);
-  },
-  TIMEOUT_MS,
-);
+test('a transaction without coins of a declared address, or with another amount, settles nothing', async () => {
+  const id = await refundTo(PAYERS[0]!);
+  const [stranger] = transaction([PAYERS[0]!], { from: [STRANGER] });
+  const [more] = transaction([PAYERS[0]!], { units: 50_001n });
+  chain.mine(stranger!, more!);
+  chain.mineMany(2);
+  await until(async () => {
+    const { rows } = await payments.pool.query<{ reported: string | null }>(
+      'select reported from payments.chain_transfers where id = any($1)',
+      [[stranger!.id, more!.id]],
+    );
+    return rows.length === 2 && rows.every(({ reported }) => reported === 'ignored');
+  });
+  expect(await statusesOf(id)).toMatchObject([{ status: 'pending' }]);
+  chain.mine(...transaction([PAYERS[0]!], { from: [WALLET] }));
+  await untilStatus('sent', id);
+});
 
-test(
-  'a transaction that replaces another one pays the refund, before and after a reorganization',
-  async () => {
-    const id = await refundTo(PAYERS[2]!);
-    const [original, replacement, last] = [1, 2, 3].map(() => transaction([PAYERS[2]!], { from: [WALLET] })[0]!);
-    chain.setPool([original!]);
-    await until(async () => {
-      const seen = 'select from payments.chain_transfers where id = $1 and reported is not null';
-      return (await payments.pool.query(seen, [original!.id])).rowCount;
-    });
-    expect(await statusesOf(id)).toMatchObject([{ status: 'pending' }]);
-    chain.setPool([]);
-    chain.mine(replacement!);
-    await untilStatus('sent', id);
-    chain.drop(1);
-    chain.mine(last!);
-    chain.mineMany(btc!.requiredConfirmations);
-    await untilStatus('settled', id);
-    expect(await statusesOf(id)).toMatchObject([{ transfer_id: last!.id }]);
-  },
-  TIMEOUT_MS,
-);
+test('a transaction that replaces another one pays the refund, before and after a reorganization', async () => {
+  const id = await refundTo(PAYERS[2]!);
+  const [original, replacement, last] = [1, 2, 3].map(() => transaction([PAYERS[2]!], { from: [WALLET] })[0]!);
+  chain.setPool([original!]);
+  await until(async () => {
+    const seen = 'select from payments.chain_transfers where id = $1 and reported is not null';
+    return (await payments.pool.query(seen, [original!.id])).rowCount;
+  });
+  expect(await statusesOf(id)).toMatchObject([{ status: 'pending' }]);
+  chain.setPool([]);
+  chain.mine(replacement!);
+  await untilStatus('sent', id);
+  chain.drop(1);
+  chain.mine(last!);
+  chain.mineMany(btc!.requiredConfirmations);
+  await untilStatus('settled', id);
+  expect(await statusesOf(id)).toMatchObject([{ transfer_id: last!.id }]);
+});

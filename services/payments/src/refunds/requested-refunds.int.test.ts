@@ -6,8 +6,6 @@ import { type PaymentsService, startPayments } from '../testing/jest-payments.ts
 import { type SimulatedChain, simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, usdc, watchedNetwork } from '../testing/jest-watched-network.ts';
 
-/** Each test waits for many commits. */
-const TIMEOUT_MS = 90_000;
 const WALLET = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 const STRANGER = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
 
@@ -90,124 +88,105 @@ const untilReported = (address: string) =>
     return rows[0]?.done;
   });
 
-test(
-  'a refund is pending, sent when a block contains its transfer, and settled when that is final',
-  async () => {
-    const [paymentId, destination] = [await paid(), payer()];
-    const { refundId, status } = await request(paymentId);
-    expect(status).toBe(200);
-    expect(await refundOf(refundId)).toMatchObject({ status: 'pending', amount: '10.000000', network: NETWORK });
-    expect(await paymentRequest(refundId)).toMatchObject({ status: 400 });
-    const { body: shown } = await paymentRequest(refundId, { destination });
-    expect(shown).toEqual({
-      refund: await refundOf(refundId),
-      payment_uri: `ethereum:${usdc.contract}@11155111/transfer?address=${destination}&uint256=10000000`,
-      amount_units: '10000000',
-      decimals: 6,
-      senders: [WALLET],
-      transaction: {
-        chainId: '0xaa36a7',
-        to: usdc.contract,
-        value: '0x0',
-        data: `0xa9059cbb${destination.slice(2).padStart(64, '0')}${(10_000_000).toString(16).padStart(64, '0')}`,
-      },
-    });
-    expect((await paymentRequest(refundId, { destination })).body).toEqual(shown);
+test('a refund is pending, sent when a block contains its transfer, and settled when that is final', async () => {
+  const [paymentId, destination] = [await paid(), payer()];
+  const { refundId, status } = await request(paymentId);
+  expect(status).toBe(200);
+  expect(await refundOf(refundId)).toMatchObject({ status: 'pending', amount: '10.000000', network: NETWORK });
+  expect(await paymentRequest(refundId)).toMatchObject({ status: 400 });
+  const { body: shown } = await paymentRequest(refundId, { destination });
+  expect(shown).toEqual({
+    refund: await refundOf(refundId),
+    payment_uri: `ethereum:${usdc.contract}@11155111/transfer?address=${destination}&uint256=10000000`,
+    amount_units: '10000000',
+    decimals: 6,
+    senders: [WALLET],
+    transaction: {
+      chainId: '0xaa36a7',
+      to: usdc.contract,
+      value: '0x0',
+      data: `0xa9059cbb${destination.slice(2).padStart(64, '0')}${(10_000_000).toString(16).padStart(64, '0')}`,
+    },
+  });
+  expect((await paymentRequest(refundId, { destination })).body).toEqual(shown);
 
-    const money = transfer(destination);
-    chain.mine(money);
-    await untilStatus(refundId, 'sent');
-    expect(await refundOf(refundId)).toMatchObject({ destination, tx_hash: money.txHash });
-    expect(await paymentRequest(refundId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
-    expect(await payments.rowOf(paymentId)).toMatchObject({ status: 'applied' });
-    chain.mineMany(usdc.requiredConfirmations);
-    await untilStatus(refundId, 'settled');
-    expect(await payments.rowOf(paymentId)).toMatchObject({
-      status: 'refunded',
-      resource: { refunded_amount: '10.000000' },
-    });
-    const types = await payments.typesOf(paymentId);
-    expect(types!.slice(-4)).toEqual([
-      'PaymentRefundRequested',
-      'PaymentRefundAddressed',
-      'PaymentRefundSent',
-      'PaymentRefunded',
-    ]);
-  },
-  TIMEOUT_MS,
-);
+  const money = transfer(destination);
+  chain.mine(money);
+  await untilStatus(refundId, 'sent');
+  expect(await refundOf(refundId)).toMatchObject({ destination, tx_hash: money.txHash });
+  expect(await paymentRequest(refundId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+  expect(await payments.rowOf(paymentId)).toMatchObject({ status: 'applied' });
+  chain.mineMany(usdc.requiredConfirmations);
+  await untilStatus(refundId, 'settled');
+  expect(await payments.rowOf(paymentId)).toMatchObject({
+    status: 'refunded',
+    resource: { refunded_amount: '10.000000' },
+  });
+  const types = await payments.typesOf(paymentId);
+  expect(types!.slice(-4)).toEqual([
+    'PaymentRefundRequested',
+    'PaymentRefundAddressed',
+    'PaymentRefundSent',
+    'PaymentRefunded',
+  ]);
+});
 
-test(
-  'a refund is pending again while its transfer is in no block, and another transaction can pay it',
-  async () => {
-    const destination = payer();
-    const { refundId } = await request(await paid(), { destination });
-    const money = transfer(destination);
-    chain.mine(money);
-    await untilStatus(refundId, 'sent');
-    chain.drop(1);
-    chain.mineMany(2);
-    await untilStatus(refundId, 'pending');
-    expect(await refundOf(refundId)).not.toHaveProperty('tx_hash');
-    const again = transfer(destination);
-    chain.mine(again);
-    chain.mineMany(usdc.requiredConfirmations);
-    await untilStatus(refundId, 'settled');
-    expect(await refundOf(refundId)).toMatchObject({ tx_hash: again.txHash });
-  },
-  TIMEOUT_MS,
-);
+test('a refund is pending again while its transfer is in no block, and another transaction can pay it', async () => {
+  const destination = payer();
+  const { refundId } = await request(await paid(), { destination });
+  const money = transfer(destination);
+  chain.mine(money);
+  await untilStatus(refundId, 'sent');
+  chain.drop(1);
+  chain.mineMany(2);
+  await untilStatus(refundId, 'pending');
+  expect(await refundOf(refundId)).not.toHaveProperty('tx_hash');
+  const again = transfer(destination);
+  chain.mine(again);
+  chain.mineMany(usdc.requiredConfirmations);
+  await untilStatus(refundId, 'settled');
+  expect(await refundOf(refundId)).toMatchObject({ tx_hash: again.txHash });
+});
 
-test(
-  'only the exact amount of its asset from a declared address pays a refund, and it pays one',
-  async () => {
-    const destination = payer();
-    const [first, second] = [
-      await request(await paid(), { destination }),
-      await request(await paid(), { destination }),
-    ];
-    chain.mine(
-      transfer(destination, { units: 9_999_999n }),
-      transfer(destination, { units: 20_000_000n }),
-      transfer(destination, { sender: STRANGER }),
-      transfer(destination, { asset: sepolia.assets.find(({ currency }) => currency === 'ETH')!.id }),
-    );
-    await untilReported(destination);
-    expect([await refundOf(first.refundId), await refundOf(second.refundId)]).toMatchObject([
-      { status: 'pending' },
-      { status: 'pending' },
-    ]);
-    chain.mine(transfer(destination));
-    chain.mineMany(usdc.requiredConfirmations);
-    await untilStatus(first.refundId, 'settled');
-    await untilReported(destination);
-    expect(await refundOf(second.refundId)).toMatchObject({ status: 'pending' });
-    chain.mine(transfer(destination));
-    await untilStatus(second.refundId, 'sent');
-  },
-  TIMEOUT_MS,
-);
+test('only the exact amount of its asset from a declared address pays a refund, and it pays one', async () => {
+  const destination = payer();
+  const [first, second] = [await request(await paid(), { destination }), await request(await paid(), { destination })];
+  chain.mine(
+    transfer(destination, { units: 9_999_999n }),
+    transfer(destination, { units: 20_000_000n }),
+    transfer(destination, { sender: STRANGER }),
+    transfer(destination, { asset: sepolia.assets.find(({ currency }) => currency === 'ETH')!.id }),
+  );
+  await untilReported(destination);
+  expect([await refundOf(first.refundId), await refundOf(second.refundId)]).toMatchObject([
+    { status: 'pending' },
+    { status: 'pending' },
+  ]);
+  chain.mine(transfer(destination));
+  chain.mineMany(usdc.requiredConfirmations);
+  await untilStatus(first.refundId, 'settled');
+  await untilReported(destination);
+  expect(await refundOf(second.refundId)).toMatchObject({ status: 'pending' });
+  chain.mine(transfer(destination));
+  await untilStatus(second.refundId, 'sent');
+});
 
-test(
-  'an earlier transfer to the same address does not pay a later refund',
-  async () => {
-    const destination = payer();
-    const [first, paymentId] = [await request(await paid(), { destination }), await paid()];
-    const { refundId } = first;
-    await payments.call('POST', `/refunds/${refundId}/cancel`, { merchant_id: MERCHANT });
-    chain.mine(transfer(destination));
-    chain.mineMany(20);
-    await untilReported(destination);
-    const later = await request(paymentId, { destination });
-    chain.mineMany(2);
-    await untilReported(destination);
-    expect([await refundOf(refundId), await refundOf(later.refundId)]).toMatchObject([
-      { status: 'canceled' },
-      { status: 'pending' },
-    ]);
-  },
-  TIMEOUT_MS,
-);
+test('an earlier transfer to the same address does not pay a later refund', async () => {
+  const destination = payer();
+  const [first, paymentId] = [await request(await paid(), { destination }), await paid()];
+  const { refundId } = first;
+  await payments.call('POST', `/refunds/${refundId}/cancel`, { merchant_id: MERCHANT });
+  chain.mine(transfer(destination));
+  chain.mineMany(20);
+  await untilReported(destination);
+  const later = await request(paymentId, { destination });
+  chain.mineMany(2);
+  await untilReported(destination);
+  expect([await refundOf(refundId), await refundOf(later.refundId)]).toMatchObject([
+    { status: 'canceled' },
+    { status: 'pending' },
+  ]);
+});
 
 test('a pending refund reserves its amount until it is canceled', async () => {
   const paymentId = await paid();

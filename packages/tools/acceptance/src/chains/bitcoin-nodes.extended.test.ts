@@ -12,16 +12,14 @@ import {
   untilHalted,
 } from './node-faults.ts';
 
-const SLOW = 180_000;
-
 onEachBitcoinNode('faults of a Bitcoin node', (name) => {
   let bitcoin: BitcoinStack;
   let routed: RoutedStack;
   beforeAll(async () => {
     bitcoin = await startBitcoinStack(name);
     routed = { ...bitcoin, network: BITCOIN_NETWORK };
-  }, SLOW);
-  afterAll(() => bitcoin?.stop(), SLOW);
+  });
+  afterAll(() => bitcoin?.stop());
 
   const survives = (fault: NodeFault) =>
     payThrough(
@@ -36,31 +34,27 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
     );
   const tip = () => bitcoin.node.call<number>('getblockcount');
 
-  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)), SLOW);
+  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)));
 
   test.each([
     { fault: 'is behind', has: (height: number) => height - 1 },
     { fault: 'was wiped', has: () => 0 },
-  ])(
-    'a node that $fault changes nothing until it has the blocks again',
-    async ({ has }) => {
-      const other = await BITCOIN_NODES[name].start({ miningAddress: bitcoinWallet(9).address });
-      try {
-        await survives({
-          begin: async () => {
-            await copyBlocks(bitcoin.node, other, has(await tip()));
-            await replaceNode(routed, other);
-            await untilBehind(routed);
-          },
-          end: () => connectPeers(other, bitcoin.node),
-        });
-      } finally {
-        bitcoin.route.leadTo(bitcoin.node);
-        await other.stop();
-      }
-    },
-    SLOW,
-  );
+  ])('a node that $fault changes nothing until it has the blocks again', async ({ has }) => {
+    const other = await BITCOIN_NODES[name].start({ miningAddress: bitcoinWallet(9).address });
+    try {
+      await survives({
+        begin: async () => {
+          await copyBlocks(bitcoin.node, other, has(await tip()));
+          await replaceNode(routed, other);
+          await untilBehind(routed);
+        },
+        end: () => connectPeers(other, bitcoin.node),
+      });
+    } finally {
+      bitcoin.route.leadTo(bitcoin.node);
+      await other.stop();
+    }
+  });
 
   // The genesis block of signet begins with 00000008819873e9.
   test.each([
@@ -86,6 +80,5 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
         await other.stop();
       }
     },
-    SLOW,
   );
 });

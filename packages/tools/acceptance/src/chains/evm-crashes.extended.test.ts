@@ -5,14 +5,13 @@ import { until } from '../harness/until.ts';
 import type { Deposit, Expected } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 
-const SLOW = 120_000;
 const INSTANCES_APART = 100;
 const PAID: Expected = { status: 'paid', payments: [{ status: 'applied' }] };
 
 onEvm('crashes between a block and its commit', () => {
   let evm: EvmStack;
-  beforeAll(async () => (evm = await startEvmStack(1, { scale: 'payments=2' })), SLOW);
-  afterAll(() => evm?.stop(), SLOW);
+  beforeAll(async () => (evm = await startEvmStack(1, { scale: 'payments=2' })));
+  afterAll(() => evm?.stop());
 
   const payDue = ({ asset, address, amount_units }: Deposit) =>
     pay(evm.call, evmAssetOf(asset), address, BigInt(amount_units));
@@ -39,49 +38,37 @@ onEvm('crashes between a block and its commit', () => {
   const leader = () =>
     until('an instance that reads the chain', async () => ((await reads(1)) ? 1 : (await reads(2)) && 2));
 
-  test(
-    'an order is paid once after kill -9 of the instance that reads the chain',
-    async () => {
-      const { order, held } = await readButNotCommitted();
-      await evm.stack.kill(`payments-${await leader()}`);
+  test('an order is paid once after kill -9 of the instance that reads the chain', async () => {
+    const { order, held } = await readButNotCommitted();
+    await evm.stack.kill(`payments-${await leader()}`);
+    await held.release();
+    await isPaidOnce(order.id);
+  });
+
+  test('an order is paid once after kill -9 of PostgreSQL', async () => {
+    const { order, held } = await readButNotCommitted();
+    await evm.stack.kill('postgres');
+    await held.release();
+    await isPaidOnce(order.id);
+  });
+
+  test('a frozen instance is replaced, and changes nothing when it resumes', async () => {
+    const frozen = await leader();
+    const { order, held } = await readButNotCommitted();
+    const history = async () => (await evm.desk.shop.api.history(order.id)).items;
+    const resume = freeze(evm.stack.pidOf(`payments-${frozen}`)!);
+    let before;
+    try {
       await held.release();
       await isPaidOnce(order.id);
-    },
-    SLOW,
-  );
-
-  test(
-    'an order is paid once after kill -9 of PostgreSQL',
-    async () => {
-      const { order, held } = await readButNotCommitted();
-      await evm.stack.kill('postgres');
-      await held.release();
-      await isPaidOnce(order.id);
-    },
-    SLOW,
-  );
-
-  test(
-    'a frozen instance is replaced, and changes nothing when it resumes',
-    async () => {
-      const frozen = await leader();
-      const { order, held } = await readButNotCommitted();
-      const history = async () => (await evm.desk.shop.api.history(order.id)).items;
-      const resume = freeze(evm.stack.pidOf(`payments-${frozen}`)!);
-      let before;
-      try {
-        await held.release();
-        await isPaidOnce(order.id);
-        before = await history();
-      } finally {
-        resume();
-      }
-      await until('the frozen instance to stop reading', async () => !(await reads(frozen)));
-      const { order: later, deposit } = await evm.desk.order();
-      await payDue(deposit);
-      await isPaidOnce(later.id);
-      expect(await history()).toEqual(before);
-    },
-    SLOW,
-  );
+      before = await history();
+    } finally {
+      resume();
+    }
+    await until('the frozen instance to stop reading', async () => !(await reads(frozen)));
+    const { order: later, deposit } = await evm.desk.order();
+    await payDue(deposit);
+    await isPaidOnce(later.id);
+    expect(await history()).toEqual(before);
+  });
 });

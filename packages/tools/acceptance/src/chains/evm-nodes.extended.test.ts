@@ -23,7 +23,6 @@ import {
   untilHalted,
 } from './node-faults.ts';
 
-const SLOW = 180_000;
 /** Reading begins some blocks below the tip, and above block 0. */
 const BLOCKS_BEFORE = 80;
 /** As real chains, all nodes have the same block 0. */
@@ -52,7 +51,7 @@ onEvm('faults of an EVM node', () => {
     route = await routeTo(node);
     evm = await startEvmStack(1, { nodeUrls: [route.url] });
     routed = { stack: evm.stack, network: LOCAL_NETWORK, route };
-  }, SLOW);
+  });
   afterEach(async () => {
     route.leadTo(node);
     await other?.stop();
@@ -61,7 +60,7 @@ onEvm('faults of an EVM node', () => {
     await evm?.stop();
     route?.close();
     await node?.stop();
-  }, SLOW);
+  });
 
   const payDue = async (call: RpcCall, { asset, address, amount_units }: Deposit) =>
     (await pay(call, evmAssetOf(asset), address, BigInt(amount_units))).transactionHash;
@@ -73,23 +72,19 @@ onEvm('faults of an EVM node', () => {
     await mineBlocks(call, await heightOf(node.call));
   };
 
-  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)), SLOW);
+  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)));
 
-  test(
-    'a node that is behind changes nothing',
-    async () => {
-      await survives({
-        begin: async () => {
-          const height = (await heightOf(node.call)) - 1;
-          const moreArgs = ['--fork-url', node.url, '--fork-block-number', String(height), '--no-storage-caching'];
-          await replaceNode(routed, (other = await startAnvil({ moreArgs })));
-          await untilBehind(routed);
-        },
-        end: async () => route.leadTo(node),
-      });
-    },
-    SLOW,
-  );
+  test('a node that is behind changes nothing', async () => {
+    await survives({
+      begin: async () => {
+        const height = (await heightOf(node.call)) - 1;
+        const moreArgs = ['--fork-url', node.url, '--fork-block-number', String(height), '--no-storage-caching'];
+        await replaceNode(routed, (other = await startAnvil({ moreArgs })));
+        await untilBehind(routed);
+      },
+      end: async () => route.leadTo(node),
+    });
+  });
 
   test.each([
     { fault: 'was wiped', reason: /has no code on node 1/, start: startEmptyChain },
@@ -111,6 +106,5 @@ onEvm('faults of an EVM node', () => {
         },
       });
     },
-    SLOW,
   );
 });

@@ -5,13 +5,12 @@ import { admin } from '../harness/merchants.ts';
 import { until } from '../harness/until.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 
-const SLOW = 120_000;
 const PAYER = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
 
 onEvm('refunds on an EVM chain', () => {
   let evm: EvmStack;
-  beforeAll(async () => void (evm = await startEvmStack(2)), SLOW);
-  afterAll(() => evm?.stop(), SLOW);
+  beforeAll(async () => void (evm = await startEvmStack(2)));
+  afterAll(() => evm?.stop());
 
   const send = async <T>(path: string, body?: object, expected = 200): Promise<T> => {
     const { status, body: answer } = await evm.desk.shop.api.send('POST', path, { body });
@@ -53,6 +52,5 @@ onEvm('refunds on an EVM chain', () => {
       const { events } = await evm.desk.hears(order.id, { status: 'reversed', payments: [{ status: 'refunded' }] });
       expect(events).toContain('payment:refunded');
     },
-    SLOW,
   );
 });

@@ -2,15 +2,14 @@ import { evmAssetOf, hexOf, mineBlocks, mined, pay, PAYER, reorganize, sendFrom 
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 
-const SLOW = 120_000;
 const UNIT = 1_000_000n;
 const GRACE_BLOCKS = 6;
 const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 onEvm('reorganizations of an EVM chain', () => {
   let evm: EvmStack;
-  beforeAll(async () => (evm = await startEvmStack(3)), SLOW);
-  afterAll(() => evm?.stop(), SLOW);
+  beforeAll(async () => (evm = await startEvmStack(3)));
+  afterAll(() => evm?.stop());
 
   const payTen = (deposit: Deposit) => pay(evm.call, evmAssetOf(deposit.asset), deposit.address, 10n * UNIT);
   const mine = (count: number) => mineBlocks(evm.call, count);

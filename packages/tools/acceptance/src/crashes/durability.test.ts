@@ -12,7 +12,6 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
-const SLOW = 120_000;
 const PROCESSES = ['gateway', 'postgres', 'kafka', 'eventstore', 'orders', 'payments', 'webhook-dispatcher-1'];
 /** `npm run test:extended` kills every process. */
 const VICTIMS = process.env.EXTENDED ? PROCESSES : ['postgres', 'orders'];
@@ -34,7 +33,7 @@ beforeAll(async () => {
   const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: [...events] });
   secret = webhook.secret;
   await shop.api.updateWebhook(webhook.id, { is_enabled: true });
-}, SLOW);
+});
 
 afterAll(async () => {
   for (const group of groups) group.stop().catch(() => {});
@@ -42,7 +41,7 @@ afterAll(async () => {
   await kafka?.close().catch(() => {});
   await stack?.stop();
   await receiver?.close();
-}, SLOW);
+});
 
 const orderIdOf = ({ rawBody }: Attempt): string => {
   const { data, object_type } = JSON.parse(rawBody);
@@ -79,106 +78,86 @@ const listAll = async (list: 'orders' | 'payments', query: Query = {}) => {
 const allPurchases = async (): Promise<Purchase[]> => (await Promise.all(groups.map((group) => group.stop()))).flat();
 
 describe('after kill -9 during requests', () => {
-  test.each(VICTIMS)(
-    'of %s, orders are created, paid and published again',
-    async (name) => {
-      const shoppers = startShoppers(4, () => purchase(shop.api));
-      groups.push(shoppers);
-      await until('purchases before the kill', () => shoppers.visits.length >= 4);
-      await stack.kill(name);
-      const after = shoppers.visits.length;
-      await until('purchases after the kill', () => shoppers.visits.length >= after + 8);
-      await shoppers.stop();
-      await waitUntilDelivered((await purchase(shop.api)).order);
-    },
-    SLOW,
-  );
+  test.each(VICTIMS)('of %s, orders are created, paid and published again', async (name) => {
+    const shoppers = startShoppers(4, () => purchase(shop.api));
+    groups.push(shoppers);
+    await until('purchases before the kill', () => shoppers.visits.length >= 4);
+    await stack.kill(name);
+    const after = shoppers.visits.length;
+    await until('purchases after the kill', () => shoppers.visits.length >= after + 8);
+    await shoppers.stop();
+    await waitUntilDelivered((await purchase(shop.api)).order);
+  });
 
-  test(
-    'every acknowledged order and payment exists exactly once',
-    async () => {
-      const purchases = await allPurchases();
-      const orders = (await listAll('orders')) as Order[];
-      const byReference = new Map(orders.map((order) => [order.external_reference_id, order]));
-      expect(byReference.size).toBe(orders.length);
-      for (const { reference, order } of purchases) {
-        expect(byReference.get(reference)).toEqual(order);
-        expect(order).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }] });
-      }
-      expect(await listAll('payments')).toHaveLength(orders.length);
-      for (const { payments } of orders) expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
-    },
-    SLOW,
-  );
+  test('every acknowledged order and payment exists exactly once', async () => {
+    const purchases = await allPurchases();
+    const orders = (await listAll('orders')) as Order[];
+    const byReference = new Map(orders.map((order) => [order.external_reference_id, order]));
+    expect(byReference.size).toBe(orders.length);
+    for (const { reference, order } of purchases) {
+      expect(byReference.get(reference)).toEqual(order);
+      expect(order).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }] });
+    }
+    expect(await listAll('payments')).toHaveLength(orders.length);
+    for (const { payments } of orders) expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
+  });
 
-  test(
-    'every stream has a valid hash chain and each event once',
-    async () => {
-      const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
-      for (const order of (await listAll('orders')) as Order[]) {
-        const events = (await readOrderStream(store, order.id))!.map(({ event }) => event);
-        expect(ledgerFromEvents(events)).toEqual(ledgerFromApi(order));
-        const count = (type: string) => events.filter((event) => event.type === type).length;
-        expect(['OrderCreated', 'OrderPaymentReceived', 'OrderPaymentsApplied', 'OrderPaid'].map(count)).toEqual([
-          1, 1, 1, 1,
-        ]);
-      }
-      await store.dispose();
-    },
-    SLOW,
-  );
+  test('every stream has a valid hash chain and each event once', async () => {
+    const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
+    for (const order of (await listAll('orders')) as Order[]) {
+      const events = (await readOrderStream(store, order.id))!.map(({ event }) => event);
+      expect(ledgerFromEvents(events)).toEqual(ledgerFromApi(order));
+      const count = (type: string) => events.filter((event) => event.type === type).length;
+      expect(['OrderCreated', 'OrderPaymentReceived', 'OrderPaymentsApplied', 'OrderPaid'].map(count)).toEqual([
+        1, 1, 1, 1,
+      ]);
+    }
+    await store.dispose();
+  });
 
-  test(
-    'Kafka has every event in order without gaps, and webhooks deliver each at least once with the same bytes',
-    async () => {
-      for (const order of (await listAll('orders')) as Order[]) {
-        await waitUntilDelivered(order);
-        const messages = kafka.messagesOf(order.id);
-        expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
-        expect(messages.at(-1)!.data.resource).toEqual(order);
-        const bodies = new Map<string, string>();
-        for (const attempt of attemptsOf(order.id)) {
-          verifyDelivery(attempt, secret);
-          const key = attempt.headers['x-idempotency-key']!;
-          expect(attempt.rawBody).toBe(bodies.get(key) ?? attempt.rawBody);
-          bodies.set(key, attempt.rawBody);
-        }
+  test('Kafka has every event in order without gaps, and webhooks deliver each at least once with the same bytes', async () => {
+    for (const order of (await listAll('orders')) as Order[]) {
+      await waitUntilDelivered(order);
+      const messages = kafka.messagesOf(order.id);
+      expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
+      expect(messages.at(-1)!.data.resource).toEqual(order);
+      const bodies = new Map<string, string>();
+      for (const attempt of attemptsOf(order.id)) {
+        verifyDelivery(attempt, secret);
+        const key = attempt.headers['x-idempotency-key']!;
+        expect(attempt.rawBody).toBe(bodies.get(key) ?? attempt.rawBody);
+        bodies.set(key, attempt.rawBody);
       }
-      expect(kafka.faults()).toEqual([]);
-    },
-    SLOW,
-  );
+    }
+    expect(kafka.faults()).toEqual([]);
+  });
 });
 
-test(
-  'Ctrl-C stops every process, and a restart on the same data continues',
-  async () => {
-    const open = await shop.api.createOrder(orderBody({ external_reference_id: 'open' }));
-    const before = {
-      orders: await listAll('orders'),
-      payments: await listAll('payments'),
-      webhooks: await shop.api.webhooks(),
-    };
-    const pids = Object.values(processesOf(stack.dataDir));
-    expect(pids.length).toBeGreaterThanOrEqual(7);
-    await kafka.close();
-    await stack.interrupt();
-    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+test('Ctrl-C stops every process, and a restart on the same data continues', async () => {
+  const open = await shop.api.createOrder(orderBody({ external_reference_id: 'open' }));
+  const before = {
+    orders: await listAll('orders'),
+    payments: await listAll('payments'),
+    webhooks: await shop.api.webhooks(),
+  };
+  const pids = Object.values(processesOf(stack.dataDir));
+  expect(pids.length).toBeGreaterThanOrEqual(7);
+  await kafka.close();
+  await stack.interrupt();
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 
-    stack = await stack.startAgain();
-    kafka = await readKafkaLog(stack.kafkaBrokers);
-    const after = {
-      orders: await listAll('orders'),
-      payments: await listAll('payments'),
-      webhooks: await shop.api.webhooks(),
-    };
-    expect(after).toEqual(before);
+  stack = await stack.startAgain();
+  kafka = await readKafkaLog(stack.kafkaBrokers);
+  const after = {
+    orders: await listAll('orders'),
+    payments: await listAll('payments'),
+    webhooks: await shop.api.webhooks(),
+  };
+  expect(after).toEqual(before);
 
-    const payment = { order_id: open.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' } as const;
-    const paid = await shop.api.pay(payment);
-    expect(paid).toMatchObject({ status: 'paid' });
-    await waitUntilDelivered(paid);
-    expect(kafka.messagesOf(open.id).map(({ sequence }) => sequence)).toEqual(['0', '1', '2', '3']);
-  },
-  SLOW,
-);
+  const payment = { order_id: open.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' } as const;
+  const paid = await shop.api.pay(payment);
+  expect(paid).toMatchObject({ status: 'paid' });
+  await waitUntilDelivered(paid);
+  expect(kafka.messagesOf(open.id).map(({ sequence }) => sequence)).toEqual(['0', '1', '2', '3']);
+});

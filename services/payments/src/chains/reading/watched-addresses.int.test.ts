@@ -11,8 +11,6 @@ import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../../testin
 import { executeChains } from '../../testing/jest-commands.ts';
 import { watchedAddresses } from './watched-addresses.ts';
 
-/** The test waits for several commits of the watcher. */
-const TIMEOUT_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
 
 let payments: PaymentsService;
@@ -158,73 +156,65 @@ test('a rebuild makes the same rows of ended orders and of reserved indexes', as
   expect(await rows()).toEqual(before);
 });
 
-test(
-  'credits money at the addresses of orders, whatever the rows of payables lack when its block comes',
-  async () => {
-    const watched = watchedNetwork(payments);
-    await watched.reserve();
-    const chain = simulatedChain();
-    chain.mineMany(3);
-    const { running } = watched.startProcess(chain.source);
-    await until(() => running.progress().get(NETWORK)?.height === chain.height());
+test('credits money at the addresses of orders, whatever the rows of payables lack when its block comes', async () => {
+  const watched = watchedNetwork(payments);
+  await watched.reserve();
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const { running } = watched.startProcess(chain.source);
+  await until(() => running.progress().get(NETWORK)?.height === chain.height());
 
-    // Nothing projects payables: PostgreSQL was lost, for example.
-    const missingId = await createOrder('0xMissing');
-    const toMissing = transferTo(0, '0xa', { address: '0xMissing' });
-    chain.mine(toMissing);
-    expect(await watched.paymentOf(toMissing, 'received')).toMatchObject({ order_id: missingId });
-    expect(await rowsOf('0xMissing')).toBe(0);
+  // Nothing projects payables: PostgreSQL was lost, for example.
+  const missingId = await createOrder('0xMissing');
+  const toMissing = transferTo(0, '0xa', { address: '0xMissing' });
+  chain.mine(toMissing);
+  expect(await watched.paymentOf(toMissing, 'received')).toMatchObject({ order_id: missingId });
+  expect(await rowsOf('0xMissing')).toBe(0);
 
-    const comingId = await createOrder('0xComing');
-    await project('0xComing');
-    const toComing = transferTo(0, '0xb', { address: '0xComing' });
-    chain.mine(toComing);
-    expect(await watched.paymentOf(toComing, 'received')).toMatchObject({ order_id: comingId });
+  const comingId = await createOrder('0xComing');
+  await project('0xComing');
+  const toComing = transferTo(0, '0xb', { address: '0xComing' });
+  chain.mine(toComing);
+  expect(await watched.paymentOf(toComing, 'received')).toMatchObject({ order_id: comingId });
 
-    await payments.events.record('order-unreadable', 'OrderCreated', { orderId: 7 });
-    const nextId = await createOrder('0xNext');
-    const toNext = transferTo(0, '0xc', { address: '0xNext' });
-    chain.mine(toNext);
-    expect(await watched.paymentOf(toNext, 'received')).toMatchObject({ order_id: nextId });
+  await payments.events.record('order-unreadable', 'OrderCreated', { orderId: 7 });
+  const nextId = await createOrder('0xNext');
+  const toNext = transferTo(0, '0xc', { address: '0xNext' });
+  chain.mine(toNext);
+  expect(await watched.paymentOf(toNext, 'received')).toMatchObject({ order_id: nextId });
 
-    // The next process knows nothing.
-    await running.stop();
-    const lastId = await createOrder('0xLast');
-    const toLast = transferTo(0, '0xd', { address: '0xLast' });
-    chain.mine(toLast);
-    watched.startProcess(chain.source);
-    expect(await watched.paymentOf(toLast, 'received')).toMatchObject({ order_id: lastId });
-    await watched.stop();
-  },
-  TIMEOUT_MS,
-);
+  // The next process knows nothing.
+  await running.stop();
+  const lastId = await createOrder('0xLast');
+  const toLast = transferTo(0, '0xd', { address: '0xLast' });
+  chain.mine(toLast);
+  watched.startProcess(chain.source);
+  expect(await watched.paymentOf(toLast, 'received')).toMatchObject({ order_id: lastId });
+  await watched.stop();
+});
 
-test(
-  'skips indexes that received money before they were handed out, and watches as many further ones',
-  async () => {
-    const { fingerprint } = sepolia.account;
-    const watched = watchedNetwork(payments);
-    await watched.reserve();
-    payables = payments.startPayables();
-    const chain = simulatedChain();
-    chain.mineMany(3);
-    const { running, metrics } = watched.startProcess(chain.source);
-    await until(() => running.progress().get(NETWORK)?.height === chain.height());
-    const money = [transferTo(9, '0xa'), transferTo(15, '0xb'), transferTo(15 + 1_000, '0xc')];
-    for (const each of money) {
-      chain.mine(each);
-      chain.mineMany(usdc.requiredConfirmations);
-      expect(await watched.paymentOf(each, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
-    }
+test('skips indexes that received money before they were handed out, and watches as many further ones', async () => {
+  const { fingerprint } = sepolia.account;
+  const watched = watchedNetwork(payments);
+  await watched.reserve();
+  payables = payments.startPayables();
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const { running, metrics } = watched.startProcess(chain.source);
+  await until(() => running.progress().get(NETWORK)?.height === chain.height());
+  const money = [transferTo(9, '0xa'), transferTo(15, '0xb'), transferTo(15 + 1_000, '0xc')];
+  for (const each of money) {
+    chain.mine(each);
+    chain.mineMany(usdc.requiredConfirmations);
+    expect(await watched.paymentOf(each, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
+  }
 
-    const stream = `${ACCOUNT_STREAM_PREFIX}${fingerprint}`;
-    const [, ...skipped] = (await readStream(payments.client, stream, DerivationIndexesReserved))!;
-    expect(skipped.map(({ event }) => event.data)).toMatchObject([
-      { account: fingerprint, first: 10, count: 6, again: [], skipped: true },
-      { account: fingerprint, first: 16, count: 1_000, again: [], skipped: true },
-    ]);
-    expect(await metrics()).toMatch(/^derivation_indexes_skipped_total 2$/m);
-    await watched.stop();
-  },
-  TIMEOUT_MS,
-);
+  const stream = `${ACCOUNT_STREAM_PREFIX}${fingerprint}`;
+  const [, ...skipped] = (await readStream(payments.client, stream, DerivationIndexesReserved))!;
+  expect(skipped.map(({ event }) => event.data)).toMatchObject([
+    { account: fingerprint, first: 10, count: 6, again: [], skipped: true },
+    { account: fingerprint, first: 16, count: 1_000, again: [], skipped: true },
+  ]);
+  expect(await metrics()).toMatch(/^derivation_indexes_skipped_total 2$/m);
+  await watched.stop();
+});
