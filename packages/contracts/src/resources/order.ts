@@ -114,7 +114,7 @@ export const OrderDetails = carriedFields({
     requested: PayerUrl,
     shown: z.string().optional(),
     description:
-      'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
+      'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment, in a sandbox on your own machine also `http://localhost`; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
     shownDescription: 'Your page for a payer who has paid, as in the request.',
     example: 'https://lafonda.example/thanks?table=B7',
   }),

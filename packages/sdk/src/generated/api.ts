@@ -943,6 +943,15 @@ export interface components {
         };
         /**
          * @example {
+         *       "destination": "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB"
+         *     }
+         */
+        CreateRefundRequest: {
+            /** @description The address of the payer on the network of the refund. Its checksum is checked. */
+            destination?: string | undefined;
+        };
+        /**
+         * @example {
          *       "url": "https://shop.example/hooks/payments",
          *       "events": [
          *         "order:paid",
@@ -1531,7 +1540,7 @@ export interface components {
         MerchantCreateOrderDto: {
             /** @description Your own reference. It need not be unique. */
             external_reference_id: string;
-            /** @description Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them. */
+            /** @description Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment, in a sandbox on your own machine also `http://localhost`; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them. */
             return_url?: string | undefined;
             /** @description Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`. */
             cancel_url?: string | undefined;
@@ -4337,15 +4346,6 @@ export interface components {
             event_types?: components["schemas"]["WebhookEventType"][] | undefined;
         };
         /**
-         * @example {
-         *       "destination": "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB"
-         *     }
-         */
-        RequestRefund: {
-            /** @description The address of the payer on the network of the refund. Its checksum is checked. */
-            destination?: string | undefined;
-        };
-        /**
          * @description The decision of the rail about a simulated payment.
          * @enum {string}
          */
@@ -4610,6 +4610,7 @@ export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
 export type CreateRefundClaim = components['schemas']['CreateRefundClaim'];
+export type CreateRefundRequest = components['schemas']['CreateRefundRequest'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type Currencies = components['schemas']['Currencies'];
@@ -4747,7 +4748,6 @@ export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
 export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
-export type RequestRefund = components['schemas']['RequestRefund'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
@@ -5378,7 +5378,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RequestRefund"];
+                "application/json": components["schemas"]["CreateRefundRequest"];
             };
         };
         responses: {

@@ -193,7 +193,7 @@ export interface Methods {
    *
    * Needs the scope `payments:self:refund`.
    */
-  requestRefund(id: string, body: Schemas['RequestRefund'], options?: RequestOptions): Promise<Schemas['RefundRequest']>;
+  requestRefund(id: string, body: Schemas['CreateRefundRequest'], options?: RequestOptions): Promise<Schemas['RefundRequest']>;
 
   /**
    * Cancel a pending refund.

@@ -68,7 +68,7 @@ import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/d
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
-import { RefundPage, RequestRefundBody } from '../api/refunds/refund-routes.ts';
+import { RefundPage, CreateRefundRequestBody } from '../api/refunds/refund-routes.ts';
 import {
   CreateWebhookBody,
   UpdateWebhookBody,
@@ -129,7 +129,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   RefundedPayment,
   Refund,
   RefundRequest,
-  RequestRefund: RequestRefundBody,
+  CreateRefundRequest: CreateRefundRequestBody,
   RefundClaim,
   CreateRefundClaim: CreateRefundClaimBody,
   RefundPage,

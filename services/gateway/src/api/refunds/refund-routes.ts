@@ -84,7 +84,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
           'Returns the transfer with which your wallet pays a `pending` refund: a URI (BIP21 or EIP-681), and on EVM chains the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses; on Bitcoin this is an output, so one transaction can pay many refunds. The refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.',
         tags,
         params: pathId('refund'),
-        body: RequestRefundBody.nullish(),
+        body: CreateRefundRequestBody.nullish(),
         response: { 200: RefundRequest },
       },
     },
@@ -116,7 +116,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
   );
 };
 
-export const RequestRefundBody = withExample(
+export const CreateRefundRequestBody = withExample(
   z.strictObject({
     destination: requestText(1, 128)
       .optional()

@@ -23,8 +23,8 @@ export const addSecurityHeaders = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, done) => setHeaders(request.raw, reply.raw, () => done()));
 };
 
-/** Responds 405 with an `Allow` header when a path exists, but not for this method, and 404 with the path that was meant
- *  when another one does. Register it before the routes. */
+/** Responds 405 with an `Allow` header when a path exists, but not for this method, and else 404. Both name the path
+ *  that was meant, if there is one. Register it before the routes. */
 export const answerMethodNotAllowed = (app: FastifyInstance): void => {
   const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
@@ -39,17 +39,22 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
     const path = request.url.split('?')[0]!;
     const methodsOf = (tried: string) =>
       [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(tried) ? [...methods] : []));
+    const withId = [...paths].find(
+      ([url, { methods }]) => methods.has(request.method) && url.replace(/\/:\w+/g, '') === path,
+    );
+    const meant =
+      meantPaths(path).find((each) => methodsOf(each).includes(request.method)) ??
+      withId?.[0].replace(/:(\w+)/g, '{$1}') ??
+      (path.startsWith('/sdk') ? [...paths.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
     const methods = methodsOf(path);
     if (methods.length === 0) {
-      const meant =
-        meantPaths(path).find((each) => methodsOf(each).includes(request.method)) ??
-        (path.startsWith('/sdk') ? [...paths.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
       const advice = meant === undefined ? '/docs lists all endpoints' : `did you mean ${meant}?`;
       throw new AppError('not_found', `there is no endpoint ${request.method} ${path}: ${advice}`);
     }
     const allow = [...new Set(methods)].sort().join(', ');
     reply.header('allow', allow);
-    throw new AppError('method_not_allowed', `${path} allows ${allow}, not ${request.method}`);
+    const advice = meant === undefined ? '' : `: did you mean ${request.method} ${meant}?`;
+    throw new AppError('method_not_allowed', `${path} allows ${allow}, not ${request.method}${advice}`);
   });
 };
 

@@ -9,6 +9,8 @@ beforeAll(async () => {
   app.get('/things', async () => 'all');
   app.post('/things', async () => 'created');
   app.delete('/things/:id', async () => 'gone');
+  app.post('/things/:id/cancel', async () => 'canceled');
+  app.post('/:id/replay/:replay_id', async () => 'again');
   app.get('/page.html', async () => 'page');
   await app.ready();
 });
@@ -27,6 +29,16 @@ test.each([
   expect(response.statusCode).toBe(405);
   expect(response.headers.allow).toBe(allow);
   expect(response.json()).toMatchObject({ error: 'Method Not Allowed', statusCode: 405, code: 'method_not_allowed' });
+});
+
+test.each([
+  ['POST', '/things/cancel', 405, '/things/cancel allows DELETE, not POST: did you mean POST /things/{id}/cancel?'],
+  ['DELETE', '/things', 405, '/things allows GET, HEAD, POST, not DELETE: did you mean DELETE /things/{id}?'],
+  ['POST', '/replay', 404, 'there is no endpoint POST /replay: did you mean /{id}/replay/{replay_id}?'],
+])('%s %s names the path with the id that is missing', async (method, url, status, message) => {
+  const response = await inject(method, url);
+  expect(response.statusCode).toBe(status);
+  expect(response.json().message).toBe(message);
 });
 
 test.each([
