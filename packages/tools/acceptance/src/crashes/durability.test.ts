@@ -1,4 +1,4 @@
-import { type Order, webhookEventsOf } from '@cpg/contracts';
+import { type Order, WebhookEventType, webhookEventsOf } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Query } from '../harness/api.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
@@ -29,8 +29,7 @@ beforeAll(async () => {
     startReceiver(),
   ]);
   [shop, kafka] = await Promise.all([openShop(stack), readKafkaLog(stack.kafkaBrokers)]);
-  const events = ['order:created', 'order:updated', 'order:paid', 'payment:applied'] as const;
-  const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: [...events] });
+  const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: [...WebhookEventType.options] });
   secret = webhook.secret;
   await shop.api.updateWebhook(webhook.id, { is_enabled: true });
 });
