@@ -27,7 +27,7 @@ const base = {
 };
 const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
 const INTEGRATION = '\\.int\\.test\\.ts$';
-const CRASHES = '/acceptance/src/crashes/';
+const CRASHES = '/tools/acceptance/src/crashes/';
 const IN_BOTH = [
   '<rootDir>/packages/tools/acceptance/src/crashes/durability.test.ts',
   '<rootDir>/services/orders/src/order/order.properties.test.ts',

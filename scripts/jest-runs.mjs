@@ -17,10 +17,14 @@ export const runJest = async (runs, patterns) => {
   const results = [];
   for (const [index, args] of runs.entries()) {
     results.push(
-      await runOnce([...args, ...patterns.map((pattern) => `--testPathPatterns=${pattern}`)], {
-        report: join(folder, `${index}.json`),
-        skippedBecause,
-      }),
+      // A pattern may leave a run without files. Without one, a run that finds none has lost its tests.
+      await runOnce(
+        [...args, ...patterns.flatMap((pattern) => ['--passWithNoTests', `--testPathPatterns=${pattern}`])],
+        {
+          report: join(folder, `${index}.json`),
+          skippedBecause,
+        },
+      ),
     );
   }
   console.log(`\nslowest test files\n${slowest(results.flatMap(({ files }) => files)).join('\n')}`);
@@ -58,7 +62,7 @@ export const conclude = ({ passed, failed, skipped }) => {
  *  @type {(args: readonly string[], files: { report: string, skippedBecause: string }) => Promise<Counts & { files: TestFile[] }>} */
 const runOnce = async (args, { report, skippedBecause }) => {
   const [, ...jest] = manifest.scripts.jest.split(' ');
-  const options = ['--passWithNoTests', '--json', `--outputFile=${report}`];
+  const options = ['--json', `--outputFile=${report}`];
   const env = { ...process.env, SKIPPED_BECAUSE: skippedBecause };
   const code = await run(process.execPath, [...jest, ...args, ...options], { env });
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0, files: [] };
