@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { conclude, runJest } from './jest-runs.mjs';
 import { CHECKOUT, run, setUp } from './setup.mjs';
 
-// Runs the unit tests, and the demo on a stack, once more: on the Node.js of the images, or on the oldest one that is
-// supported where this is the one of the images.
+// Runs the unit tests of the packages, which use Node.js most, and the demo on a stack, once more: on the Node.js of the
+// images, or on the oldest one that is supported where this is the one of the images.
 const IMAGES = '24.21.0';
 const OLDEST = '20.19.6';
+const PACKAGES = '/packages/';
 const DEMO = 'acceptance/src/demo\\.test';
 
 /** Installs a Node.js from npm for this checkout. Resolves to its path, or to null if there is none.
@@ -28,7 +29,7 @@ if (args[0] === process.versions.node) {
   const patterns = args.slice(1);
   const unit = ['--selectProjects', 'unit', `--maxWorkers=${2 * availableParallelism()}`];
   const demo = ['--selectProjects', 'acceptance', `--testPathPatterns=${DEMO}`];
-  conclude(await runJest(patterns.length > 0 ? [unit] : [unit, demo], patterns));
+  conclude(await runJest(patterns.length > 0 ? [unit] : [[...unit, `--testPathPatterns=${PACKAGES}`], demo], patterns));
 } else {
   const isOfImages = process.versions.node.split('.')[0] === IMAGES.split('.')[0];
   const other = isOfImages ? OLDEST : IMAGES;

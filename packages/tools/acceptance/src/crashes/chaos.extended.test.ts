@@ -1,6 +1,6 @@
 import { runChaos } from '../chaos/run.ts';
 
-const SECONDS = 60;
+const SECONDS = 25;
 // The same seed in every run, so that a new fault comes from the commit. `npm run chaos` takes other seeds, and longer
 // runs.
 const SEED = 7;
