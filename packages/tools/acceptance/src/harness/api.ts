@@ -65,12 +65,20 @@ const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
 export type Query = Readonly<Record<string, string | number | undefined>>;
 export type Api = ReturnType<typeof createApi>;
 
+// Shorter than a stopping service keeps idle connections (platform/http/drain.ts), so that none closes under a request.
+const IDLE_MS = 500;
 const ANSWER_WITHIN_MS = 30_000;
 
 /** A client of the public API with one key. Each named call throws unless the response has the documented success
  *  status and exactly the shape of its contract; `send` returns any response. */
 export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: string | undefined }) => {
-  const pool = new Pool(baseUrl, { connections: 64, bodyTimeout: ANSWER_WITHIN_MS, headersTimeout: ANSWER_WITHIN_MS });
+  const pool = new Pool(baseUrl, {
+    connections: 64,
+    bodyTimeout: ANSWER_WITHIN_MS,
+    headersTimeout: ANSWER_WITHIN_MS,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+  });
 
   const send = async (method: Method, path: string, { body, headers = {} }: SendOptions = {}): Promise<Answer> => {
     const answer = await pool.request({
