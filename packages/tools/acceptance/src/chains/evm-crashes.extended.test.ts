@@ -25,8 +25,8 @@ onEvm('crashes between a block and its commit', () => {
   };
   const isPaidOnce = async (orderId: string) => {
     const { events } = await evm.desk.hears(orderId, PAID);
-    for (const event of ['order:paid', 'payment:applied'] as const)
-      expect(events.filter((each) => each === event)).toHaveLength(1);
+    const decisions = events.filter((event) => ['order:paid', 'payment:applied'].includes(event));
+    expect({ events, decisions }).toEqual({ events, decisions: ['order:paid', 'payment:applied'] });
   };
 
   /** Only the instance that reads the chain has its metrics. */
