@@ -147,6 +147,6 @@ export const sidewaysOn = (page: Page): Promise<number> =>
 
 /** The text of the QR code in a screenshot, null if there is none. */
 export const qrCodeOn = async (page: Page): Promise<string | null> => {
-  const { data, width, height } = PNG.sync.read(await page.screenshot({ fullPage: true }));
+  const { data, width, height } = PNG.sync.read(await page.screenshot({ fullPage: true, scale: 'css' }));
   return jsqr.default(new Uint8ClampedArray(data), width, height)?.data ?? null;
 };
