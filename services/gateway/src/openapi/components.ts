@@ -68,7 +68,7 @@ import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/d
 import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
-import { RefundPage, CreateRefundRequestBody } from '../api/refunds/refund-routes.ts';
+import { CreateRefundRequestBody, RefundPage } from '../api/refunds/refund-routes.ts';
 import {
   CreateWebhookBody,
   UpdateWebhookBody,

@@ -34,18 +34,22 @@ export const answerMethodNotAllowed = (app: FastifyInstance): void => {
     for (const each of [method].flat()) path.methods.add(each);
   });
 
+  const methodsOf = (path: string) =>
+    [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []));
+  /** A path with this method that differs by a slash, the version or a missing id; below `/sdk`, the file there. */
+  const meantBy = (method: string, path: string): string | undefined => {
+    const urls = [...paths].flatMap(([url, { methods }]) => (methods.has(method) ? [url] : []));
+    return (
+      meantPaths(path).find((each) => methodsOf(each).includes(method)) ??
+      urls.find((url) => url.replace(/\/:\w+/g, '') === path)?.replace(/:(\w+)/g, '{$1}') ??
+      (path.startsWith('/sdk') ? [...paths.keys()].find((url) => url.startsWith('/sdk/')) : undefined)
+    );
+  };
+
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0]!;
-    const methodsOf = (tried: string) =>
-      [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(tried) ? [...methods] : []));
-    const withId = [...paths].find(
-      ([url, { methods }]) => methods.has(request.method) && url.replace(/\/:\w+/g, '') === path,
-    );
-    const meant =
-      meantPaths(path).find((each) => methodsOf(each).includes(request.method)) ??
-      withId?.[0].replace(/:(\w+)/g, '{$1}') ??
-      (path.startsWith('/sdk') ? [...paths.keys()].find((url) => url.startsWith('/sdk/')) : undefined);
+    const meant = meantBy(request.method, path);
     const methods = methodsOf(path);
     if (methods.length === 0) {
       const advice = meant === undefined ? '/docs lists all endpoints' : `did you mean ${meant}?`;
