@@ -26,6 +26,7 @@ onEvm('crashes between a block and its commit', () => {
   const isPaidOnce = async (orderId: string) => {
     const { events } = await evm.desk.hears(orderId, PAID);
     const decisions = events.filter((event) => ['order:paid', 'payment:applied'].includes(event));
+    // A failure shows all events.
     expect({ events, decisions }).toEqual({ events, decisions: ['order:paid', 'payment:applied'] });
   };
 
