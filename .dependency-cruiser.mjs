@@ -87,6 +87,12 @@ const forbidden = [
     to: { path: '^packages/(engines|tools)/' },
   },
   {
+    name: 'shops-import-the-sdk-alone',
+    comment: 'Plugins run at the merchant, and know the gateway by its API.',
+    from: { path: '^packages/shops/', pathNot: TESTS },
+    to: { path: '^packages/(?!shops/|sdk/)|^services/' },
+  },
+  {
     name: 'services-import-no-service',
     comment: 'Services share messages (packages/contracts), never code.',
     from: { path: '^services/([^/]+)/', pathNot: `^services/(?:payments|gateway)/.*(${TESTS})` },
@@ -171,7 +177,9 @@ export default {
   forbidden: forbidden.map((rule) => ({ ...rule, severity: 'error' })),
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/|^packages/tools/acceptance/clients/|^\\.data/' },
+    exclude: {
+      path: '(^|/)(dist|\\.medusa)/|^packages/shops/[^/]+/src/shop/|^packages/tools/acceptance/(clients|shops)/|^\\.data/',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: {

@@ -17,7 +17,17 @@ const WALL_CLOCK = [
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/', '**/node_modules/', '.data/', 'docs/', '**/generated/', 'packages/tools/acceptance/clients/'],
+    ignores: [
+      '**/dist/',
+      '**/.medusa/',
+      '**/node_modules/',
+      '.data/',
+      'docs/',
+      '**/generated/',
+      'packages/tools/acceptance/clients/',
+      'packages/tools/acceptance/shops/',
+      'packages/shops/*/src/shop/',
+    ],
   },
   js.configs.recommended,
   {
@@ -49,8 +59,9 @@ export default tseslint.config(
   {
     files: [
       'packages/platform/src/clock/own-clocks.ts',
-      // Runs at the merchant's, without packages of ours.
+      // Run at the merchant's, without packages of ours.
       'packages/sdk/src/**',
+      'packages/shops/*/src/**',
       // The monotonic clock of a browser stands still while its device sleeps.
       'services/gateway/src/checkout/browser/**',
       '**/*.test.ts',
@@ -73,7 +84,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['scripts/**', '*.js', '**/bench/**', '**/examples/**', 'packages/sdk/**/*.mjs'],
+    files: ['scripts/**', '*.js', '**/bench/**', '**/examples/**', 'packages/sdk/**/*.mjs', 'packages/shops/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: {
       globals: {

@@ -5,6 +5,8 @@
 //   x.int.test.ts              needs PostgreSQL or an engine               npm test, project "integration"
 //   packages/tools/acceptance/src/   needs the whole stack, which files share    npm test, project "acceptance"
 //   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
+//   …/acceptance/src/shops/    sells in real shops, which have to be         npm run test:shops, project "shops"; npm run
+//                                installed                                      test:extended where they are installed
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
 // The files of IN_BOTH and INTEGRATION_IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
@@ -28,6 +30,7 @@ const base = {
 const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
 const INTEGRATION = '\\.int\\.test\\.ts$';
 const CRASHES = '/tools/acceptance/src/crashes/';
+const SHOPS = '/tools/acceptance/src/shops/';
 const IN_BOTH = [
   '<rootDir>/packages/tools/acceptance/src/crashes/durability.test.ts',
   '<rootDir>/services/orders/src/order/order.properties.test.ts',
@@ -46,21 +49,23 @@ export default {
     {
       ...base,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.test.ts'],
+      testMatch: ['<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.test.ts'],
       testPathIgnorePatterns: [EXTENDED, INTEGRATION, '/acceptance/'],
     },
     {
       ...base,
       ...engines,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.int.test.ts'],
+      testMatch: [
+        '<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.int.test.ts',
+      ],
       testPathIgnorePatterns: [EXTENDED],
     },
     {
       ...base,
       displayName: 'acceptance',
       testMatch: ['<rootDir>/packages/tools/acceptance/src/**/*.test.ts'],
-      testPathIgnorePatterns: [EXTENDED, CRASHES],
+      testPathIgnorePatterns: [EXTENDED, CRASHES, SHOPS],
       globalSetup: '<rootDir>/packages/tools/acceptance/src/harness/global-setup.ts',
       globalTeardown: '<rootDir>/packages/tools/acceptance/src/harness/global-teardown.ts',
     },
@@ -72,9 +77,16 @@ export default {
     },
     {
       ...base,
+      displayName: 'shops',
+      testMatch: [`<rootDir>/packages${SHOPS}**/*.test.ts`],
+      globalSetup: '<rootDir>/packages/tools/acceptance/src/shops/setup/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/tools/acceptance/src/shops/setup/global-teardown.ts',
+    },
+    {
+      ...base,
       displayName: 'extended',
       testMatch: [
-        '<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.extended.test.ts',
+        '<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.extended.test.ts',
         ...IN_BOTH,
       ],
     },
@@ -83,7 +95,7 @@ export default {
       ...engines,
       displayName: 'extended-integration',
       testMatch: [
-        '<rootDir>/{packages,packages/engines,packages/tools,services}/*/src/**/*.extended.int.test.ts',
+        '<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.extended.int.test.ts',
         ...INTEGRATION_IN_BOTH,
       ],
     },

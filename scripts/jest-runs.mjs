@@ -5,12 +5,19 @@ import { CHECKOUT, manifest, run } from './setup.mjs';
 
 const SLOWEST_SHOWN = 15;
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {{ name: string, startTime: number, endTime: number }} TestFile */
+/** `failed` has the names of the tests that failed.
+ *  @typedef {{ passed: number, failed: string[], skipped: number }} Result */
+/** A file in the report of jest.
+ *  @typedef {object} TestFile
+ *  @property {string} name
+ *  @property {string} status
+ *  @property {number} startTime
+ *  @property {number} endTime
+ *  @property {{ status: string, fullName: string }[]} assertionResults */
 
 /** Runs jest once per list of arguments, one run after the other, and resolves with the sum of their tests. Prints the
  *  slowest files, and why tests were skipped. `patterns` select test files by path.
- *  @type {(runs: readonly string[][], patterns: readonly string[]) => Promise<Counts>} */
+ *  @type {(runs: readonly string[][], patterns: readonly string[]) => Promise<Result>} */
 export const runJest = async (runs, patterns) => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-report-'));
   const skippedBecause = join(folder, 'skipped-because');
@@ -25,9 +32,9 @@ export const runJest = async (runs, patterns) => {
   const reasons = existsSync(skippedBecause) ? readFileSync(skippedBecause, 'utf8') : '';
   process.stdout.write(reasons);
   rmSync(folder, { recursive: true, force: true });
-  const failed = forbiddenSkips(reasons, process.env.REQUIRED_PROGRAMS);
-  for (const reason of failed) console.log(`FAIL: REQUIRED_PROGRAMS forbids to skip: ${reason}`);
-  return sum([...results, { passed: 0, failed: failed.length, skipped: 0 }]);
+  const forbidden = forbiddenSkips(reasons, process.env.REQUIRED_PROGRAMS);
+  const failed = forbidden.map((reason) => `REQUIRED_PROGRAMS forbids to skip: ${reason}`);
+  return sum([...results, { passed: 0, failed, skipped: 0 }]);
 };
 
 /** The lines of `reasons` that say that a required program is missing. `required` has the names of programs with spaces
@@ -38,36 +45,50 @@ export const forbiddenSkips = (reasons, required = '') => {
   return reasons.split('\n').filter((reason) => missing.some((text) => reason.includes(text)));
 };
 
-/** The sum of several counts of tests.
- *  @type {(counts: readonly Counts[]) => Counts} */
-export const sum = (counts) => {
-  const total = (/** @type {keyof Counts} */ name) => counts.reduce((all, count) => all + count[name], 0);
-  return { passed: total('passed'), failed: total('failed'), skipped: total('skipped') };
-};
+/** All results as one.
+ *  @type {(results: readonly Result[]) => Result} */
+export const sum = (results) => ({
+  passed: results.reduce((all, { passed }) => all + passed, 0),
+  failed: results.flatMap(({ failed }) => failed),
+  skipped: results.reduce((all, { skipped }) => all + skipped, 0),
+});
 
-/** Prints the line that CI reads, and sets the exit code: a run in which no test passed has failed.
- *  @type {(counts: Counts) => void} */
+/** Prints the names of failed tests and the line of counts. CI reads both. Sets the exit code: a run in which no test
+ *  passed has failed.
+ *  @type {(result: Result) => void} */
 export const conclude = ({ passed, failed, skipped }) => {
-  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
-  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  process.exitCode = failed.length > 0 || passed === 0 ? 1 : 0;
+  for (const name of failed) console.log(`FAILED: ${name}`);
+  console.log(`${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 };
 
 /** A file that cannot be run counts as one failed test, and so does a run that leaves no report.
- *  @type {(args: readonly string[], files: { report: string, skippedBecause: string }) => Promise<Counts & { files: TestFile[] }>} */
+ *  @type {(args: readonly string[], files: { report: string, skippedBecause: string }) => Promise<Result & { files: TestFile[] }>} */
 const runOnce = async (args, { report, skippedBecause }) => {
   const [, ...jest] = manifest.scripts.jest.split(' ');
   const options = ['--json', `--outputFile=${report}`];
   const env = { ...process.env, SKIPPED_BECAUSE: skippedBecause };
   const code = await run(process.execPath, [...jest, ...args, ...options], { env });
-  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0, files: [] };
+  const command = `jest ${args.join(' ')}`;
+  if (!existsSync(report)) return { passed: 0, failed: [`${command}, without a report`], skipped: 0, files: [] };
   const result = JSON.parse(readFileSync(report, 'utf8'));
-  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+  const failed = result.testResults.flatMap(failedTests);
+  if (code !== 0 && failed.length === 0) failed.push(`${command}, with exit code ${code}`);
   return {
     passed: result.numPassedTests,
-    failed: code === 0 ? failed : Math.max(failed, 1),
+    failed,
     skipped: result.numPendingTests + result.numTodoTests,
     files: result.testResults,
   };
+};
+
+/** The failed tests of a file, or the file if it could not be run.
+ *  @type {(file: TestFile) => string[]} */
+const failedTests = ({ name, status, assertionResults }) => {
+  const file = relative(CHECKOUT, name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length === 0 && status === 'failed') return [file];
+  return failed.map(({ fullName }) => `${file}: ${fullName}`);
 };
 
 /** @type {(files: readonly TestFile[]) => string[]} */

@@ -102,8 +102,8 @@ const installationHash = () => {
 /** Hash of the sizes and times of all source files. Without a change, turbo does not have to run. */
 const sourcesHash = () => {
   const hash = createHash('sha256').update(installationHash());
-  for (const folder of ['packages', 'packages/engines', 'packages/tools', 'services'].flatMap((group) =>
-    readdirSync(group).map((name) => join(group, name)),
+  for (const folder of ['packages', 'packages/engines', 'packages/shops', 'packages/tools', 'services'].flatMap(
+    (group) => readdirSync(group).map((name) => join(group, name)),
   )) {
     if (!existsSync(join(folder, 'package.json'))) continue;
     hash.update(`${folder} ${existsSync(join(folder, 'dist'))}`);

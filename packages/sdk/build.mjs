@@ -1,13 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import ts from 'typescript';
 
-// Builds the package for both module systems, its dependencies bundled: `dist/esm` and `dist/cjs`, each with types.
-const folder = dirname(fileURLToPath(import.meta.url));
+// Builds the package in the current folder for both module systems: `dist/esm` and `dist/cjs`, each with types. Bundles
+// its development dependencies. The `source` of each export in package.json is an entry.
+const folder = process.cwd();
 const at = (/** @type {string[]} */ ...path) => join(folder, ...path);
-const ENTRIES = ['src/index.ts', 'src/webhooks/index.ts', 'src/events/index.ts'];
+/** @type {{ exports: Record<string, { source?: string }>, dependencies?: object, peerDependencies?: object }} */
+const { exports, dependencies, peerDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+const ENTRIES = Object.values(exports).flatMap(({ source }) => source ?? []);
+const external = Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]);
 const FORMATS = /** @type {const} */ (['esm', 'cjs']);
 
 rmSync(at('dist'), { recursive: true, force: true });
@@ -21,7 +24,7 @@ for (const format of FORMATS) {
     format,
     platform: 'neutral',
     target: 'es2022',
-    external: ['zod'],
+    external,
     charset: 'utf8',
     legalComments: 'inline',
     logLevel: 'warning',

@@ -80,6 +80,7 @@ create table merchants (
   metadata json not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  order_defaults json not null default '{}'::json,
   disabled_at timestamp with time zone,
   constraint merchants_pkey PRIMARY KEY (id),
   constraint merchants_external_reference_id_key UNIQUE (external_reference_id),

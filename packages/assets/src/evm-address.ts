@@ -8,6 +8,9 @@ export const checksummed = (digits: string): string => {
   return `0x${[...lower].map((digit, index) => (parseInt(hash[index]!, 16) >= 8 ? digit.toUpperCase() : digit)).join('')}`;
 };
 
+/** Whether a text has the form of an EVM address. */
+export const isEvmAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text);
+
 /** Whether a text is an EVM address whose upper-case and lower-case letters match the checksum of EIP-55. */
 export const isChecksummed = (address: string): boolean =>
-  /^0x[0-9a-fA-F]{40}$/.test(address) && checksummed(address.slice(2)) === address;
+  isEvmAddress(address) && checksummed(address.slice(2)) === address;

@@ -21,7 +21,7 @@ export {
   refundAddressesOf,
   settingsOf,
 } from './deposit-settings.ts';
-export { checksummed } from './evm-address.ts';
+export { checksummed, isEvmAddress } from './evm-address.ts';
 export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract, type UnsignedTransfer, unsignedTransfer } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

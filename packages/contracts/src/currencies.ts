@@ -42,6 +42,10 @@ export const FiatCurrency = z.enum(namesOf(FIAT_CURRENCIES));
 export const ItemCurrency = z.enum(namesOf(ITEM_CURRENCIES));
 export type ItemCurrency = z.infer<typeof ItemCurrency>;
 
+/** In what the refund of an order may be given: its payment currency, or a currency of its items. */
+export const RefundCurrency = z.enum([...new Set([...ItemCurrency.options, ...PaymentCurrency.options])]);
+export type RefundCurrency = z.infer<typeof RefundCurrency>;
+
 /** What an item stands for. A discount lowers the total. */
 export const ItemKind = z.enum(['product', 'discount', 'tax', 'shipping']);
 export type ItemKind = z.infer<typeof ItemKind>;

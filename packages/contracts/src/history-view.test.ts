@@ -194,6 +194,7 @@ test.each<[string, more: object, shown: object]>([
       payment_id: PAYMENT,
       refund_id: 'rfd_01KGA5Q4J6M8P0R2T4V6X8Z0B2',
       refunded_amount: '14.030000',
+      applied_amount: '0.000000',
       refunded_at: '2026-02-02T09:30:00.000Z',
       status: 'reversed',
       status_reason: 'payment_refunded',

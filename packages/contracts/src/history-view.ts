@@ -107,6 +107,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     payment_id: data.paymentId,
     refund_id: data.refundId,
     refunded_amount: amount(data.refundedTotalMinor, data.paymentId),
+    applied_amount: data.appliedMinor === undefined ? undefined : amount(data.appliedMinor, data.paymentId),
     refunded_at: data.refundedAt,
     ...transition(data),
   }),
@@ -114,6 +115,18 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     shortfall_amount: amount(data.shortfallMinor),
     reason: data.acceptedBecause,
     ...transition(data),
+  }),
+  OrderRefunded: (data, amount) => ({
+    order_refund_id: data.orderRefundId,
+    amount: amount(data.amountMinor),
+    requested_amount: data.requestedAmount,
+    requested_currency: data.requestedCurrency,
+    reason: data.reason,
+    parts: data.parts.map(({ refundId, paymentId, amountMinor }) => ({
+      refund_id: refundId,
+      payment_id: paymentId,
+      amount: amount(amountMinor),
+    })),
   }),
   OrderPaid: ({ reason }) => ({ status: 'paid', status_reason: reason }),
   OrderUpdated: ({ metadata, items, rates, totalMinor, expirationMinutes, expiresAt }, amount) => ({
@@ -172,8 +185,12 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     confirmations,
     block,
   }),
-  PaymentRefunded: ({ refundId, amountMinor, refundedTotalMinor, reason, txHash, network, destination }, amount) => ({
+  PaymentRefunded: (
+    { refundId, orderRefundId, amountMinor, refundedTotalMinor, reason, txHash, network, destination },
+    amount,
+  ) => ({
     refund_id: refundId,
+    order_refund_id: orderRefundId,
     amount: amount(amountMinor),
     refunded_amount: amount(refundedTotalMinor),
     reason,

@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   event: 'evt',
   delivery: 'dlv',
   refund: 'rfd',
+  orderRefund: 'orf',
   replay: 'rpl',
 } as const;
 
@@ -34,6 +35,7 @@ export const EXAMPLE_IDS = {
   event: 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H',
   delivery: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S',
   refund: 'rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M',
+  orderRefund: 'orf_01KG9Q4B5C6D7E8F9G0H1J2K3N',
   replay: 'rpl_01KG9Q2T8R7M5N3V1X0Z4Y6W9R',
 } as const satisfies Record<keyof typeof ID_PREFIXES, string>;
 
@@ -47,6 +49,7 @@ export const WebhookId = idOf(ID_PREFIXES.webhook);
 export const EventId = idOf(ID_PREFIXES.event);
 export const DeliveryId = idOf(ID_PREFIXES.delivery);
 export const RefundId = idOf(ID_PREFIXES.refund);
+export const OrderRefundId = idOf(ID_PREFIXES.orderRefund);
 export const ReplayId = idOf(ID_PREFIXES.replay);
 
 /** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */

@@ -25,7 +25,7 @@ const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
 const positive = fc.bigInt({ min: 1n, max: 10n ** 30n });
 const decimal = fc.record({ units, scale: fc.nat({ max: 24 }) });
 
-/** Both as whole numbers of the finer scale, so that they can be compared. */
+/** Both as whole numbers of one scale, the sum of theirs, so that they can be compared. */
 const aligned = (a: { units: bigint; scale: number }, b: { units: bigint; scale: number }): [bigint, bigint] => [
   a.units * 10n ** BigInt(b.scale),
   b.units * 10n ** BigInt(a.scale),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { PaymentCurrency } from './currencies.ts';
 import { invalidRequest } from './errors/errors.ts';
 
-/** A decimal amount in a resource. A chain can report an amount of any size, so it has no limit. */
+/** A decimal amount in a resource. A chain can report an amount of any size, so its whole part has no limit. */
 export const Amount = z
   .string()
   .regex(/^(0|[1-9]\d*)(\.\d{1,18})?$/, { error: 'must be a decimal string like "12.50"' });
@@ -94,11 +93,11 @@ export const toMinor = (text: string, decimals: number): bigint => {
   return widen(value, decimals);
 };
 
-/** Parses the field `path` of a request into minor units of its currency. Throws `invalid_request` that names the field
- *  for more decimals than the currency has. */
+/** Parses the field `path` of a request, which has the form of AmountDto, into minor units of its currency. Throws
+ *  `invalid_request` that names the field for more decimals than the currency has. */
 export const parseAmount = (
   text: string,
-  { currency, decimals, path = 'amount' }: { currency: PaymentCurrency; decimals: number; path?: string },
+  { currency, decimals, path = 'amount' }: { currency: string; decimals: number; path?: string },
 ): bigint => {
   const { scale } = parseDecimal(text);
   if (scale > decimals)
@@ -111,7 +110,7 @@ export const parseAmount = (
 /** Parses the field `amount` of a request into minor units of its currency. Throws `invalid_request` that names the
  *  field for zero and for more decimals than the currency has. */
 export const parsePositiveAmount = (
-  { amount, currency }: { amount: string; currency: PaymentCurrency },
+  { amount, currency }: { amount: string; currency: string },
   decimals: number,
 ): bigint => {
   const minor = parseAmount(amount, { currency, decimals });
@@ -132,7 +131,7 @@ export const toUnits = (minor: bigint, { scale, decimals }: UnitScales): bigint 
   decimals >= scale ? minor * 10n ** BigInt(decimals - scale) : divideUp(minor, 10n ** BigInt(scale - decimals));
 
 /** Minor units that a transfer of `units` on a chain is worth, rounded down, and the rest of the units as `dust`. The
- *  dust is less than one minor unit. `units` are exactly the units of `minor` and the dust. */
+ *  dust is less than one minor unit. `toUnits(minor)` and the dust add up to `units`. */
 export const fromUnits = (units: bigint, { scale, decimals }: UnitScales): { minor: bigint; dust: bigint } => {
   if (decimals < scale) return { minor: units * 10n ** BigInt(scale - decimals), dust: 0n };
   const unitsPerMinor = 10n ** BigInt(decimals - scale);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PaymentCurrency, PaymentRail } from './currencies.ts';
+import { ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, openObject, recordedEvent } from './event-definition.ts';
-import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
+import { MerchantId, OrderId, OrderRefundId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Decimals, Minor } from './money.ts';
 import { OfferedPayment, RecordedOfferedPayment } from './payment-offer.ts';
 import {
@@ -12,9 +12,10 @@ import {
   RecordedMetadata,
   RecordedRates,
 } from './recorded-values.ts';
+import { Capabilities } from './resources/capabilities.ts';
 import { ItemDto } from './resources/item.ts';
 import { MetadataDto } from './resources/metadata.ts';
-import { Capabilities, OrderDetails, OrderStatus, Rates } from './resources/order.ts';
+import { OrderDetails, OrderStatus, Rates } from './resources/order.ts';
 import { OrphanReason } from './resources/payment.ts';
 
 /** The names of the streams of orders start with this prefix; the id of the order follows. */
@@ -186,10 +187,31 @@ export const OrderPaymentRefunded = defineEvent({
     paymentId: PaymentId,
     refundId: RefundId,
     refundedTotalMinor: Minor,
+    /** Of a part of a refund of the order: the sum of such parts. */
+    orderRefundedTotalMinor: Minor.optional(),
     refundedAt: Timestamp,
     /** The part of the payment that still counts for the order. Absent if the refund took nothing out of the order. */
     appliedMinor: Minor.optional(),
     ...Transition,
+    ...At,
+  },
+});
+
+export const OrderRefunded = defineEvent({
+  type: 'OrderRefunded',
+  message: 'order.refunded',
+  webhooks: ['order:updated'],
+  summary:
+    'The merchant recorded a refund of an order, over one or more payments. A message follows for each part, when its payment has it.',
+  data: {
+    orderRefundId: OrderRefundId,
+    amountMinor: Minor,
+    /** As the request named it, if that was not in the currency of the order. */
+    requestedAmount: z.string().optional(),
+    requestedCurrency: ItemCurrency.optional(),
+    reason: z.string().optional(),
+    /** Each is a refund of a payment. They add up to the amount. */
+    parts: z.array(openObject({ refundId: RefundId, paymentId: PaymentId, amountMinor: Minor })),
     ...At,
   },
 });
@@ -312,6 +334,7 @@ export const ORDER_EVENTS = [
   OrderPaymentFailed,
   OrderPaymentReinstated,
   OrderPaymentRefunded,
+  OrderRefunded,
   OrderPaid,
   OrderAccepted,
   OrderUpdated,

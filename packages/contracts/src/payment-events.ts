@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
-import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
+import { MerchantId, OrderId, OrderRefundId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
 import { NewOrderReference, RecordedOrderReference } from './order-reference.ts';
 import { RecordedBlock, RecordedMetadata, RecordedMoney } from './recorded-values.ts';
@@ -134,6 +134,9 @@ export const PaymentRefunded = defineEvent({
     refundId: RefundId,
     amountMinor: Minor,
     refundedTotalMinor: Minor,
+    /** Of a part of a refund of the order, which leaves the surplus: that refund, and the sum of such parts. */
+    orderRefundId: OrderRefundId.optional(),
+    orderRefundedTotalMinor: Minor.optional(),
     reason: z.string().optional(),
     /** The operator who marked unclaimed money as returned. */
     by: z.string().optional(),

@@ -15,7 +15,7 @@ export type PaymentChange =
   | Change<'PaymentOrphaned', 'orphanReason'>
   | Change<'PaymentFailed', 'failureReason'>
   | Change<'PaymentReinstated', 'sighting' | 'confirmed' | 'confirmations' | 'block' | 'blockChanges'>
-  | Change<'PaymentRefunded', 'refundedTotalMinor'>;
+  | Change<'PaymentRefunded', 'refundedTotalMinor', 'orderRefundedTotalMinor'>;
 
 const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
 
@@ -65,8 +65,10 @@ export const paymentAfter = <P extends PaymentState>(payment: P, change: Payment
     }
     case 'PaymentRefunded': {
       const refundedMinor = BigInt(change.data.refundedTotalMinor);
-      if (refundedMinor < payment.amountMinor) return { ...updated, refundedMinor };
-      return { ...updated, refundedMinor, status: 'refunded', ...NOTHING_APPLIED };
+      const { orderRefundedTotalMinor: ofOrder } = change.data;
+      const refunded = { refundedMinor, ...(ofOrder !== undefined && { orderRefundedMinor: BigInt(ofOrder) }) };
+      if (refundedMinor < payment.amountMinor) return { ...updated, ...refunded };
+      return { ...updated, ...refunded, status: 'refunded', ...NOTHING_APPLIED };
     }
   }
 };

@@ -30,6 +30,10 @@ export interface PaymentState {
   /** A surplus below it is not due for refund. 1 by default. */
   readonly smallestPayableMinor?: bigint | undefined;
   readonly refundedMinor: bigint;
+  /** The part of it that refunds of the order took: from the applied amount alone. 0 by default. */
+  readonly orderRefundedMinor?: bigint | undefined;
+  /** The amount of refunds that wait for their transfers. Orders do not know it. 0 by default. */
+  readonly reservedMinor?: bigint | undefined;
   readonly status: PaymentStatus;
   /** When the rail confirmed it. */
   readonly confirmedAt?: string | undefined;
@@ -64,18 +68,19 @@ export interface PaymentBreakdown {
 }
 
 /** Breaks an amount down. A refund of an applied payment takes from the surplus first, and then from the applied
- *  part. */
+ *  part. A refund of the order leaves the surplus. */
 export const paymentBreakdown = (
-  payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor'>,
+  payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor' | 'orderRefundedMinor'>,
 ): PaymentBreakdown => {
-  const { amountMinor, unappliedMinor, refundedMinor: refunded } = payment;
+  const { amountMinor, unappliedMinor, refundedMinor: refunded, orderRefundedMinor = 0n } = payment;
   const left = amountMinor - refunded;
   const parts = { received: 0n, applied: 0n, unapplied: 0n, orphaned: 0n, failed: 0n, refunded };
   switch (payment.status) {
     case 'received':
       return { ...parts, received: left };
     case 'applied': {
-      const unapplied = unappliedMinor > refunded ? unappliedMinor - refunded : 0n;
+      // A payment that failed and came back may be applied with less than was refunded of it before.
+      const unapplied = between(0n, unappliedMinor - (refunded - orderRefundedMinor), left);
       return { ...parts, unapplied, applied: left - unapplied };
     }
     case 'orphan':
@@ -86,6 +91,9 @@ export const paymentBreakdown = (
       return parts;
   }
 };
+
+const between = (least: bigint, value: bigint, most: bigint): bigint =>
+  value < least ? least : value > most ? most : value;
 
 /** The amount of a payment to give back: all that is left of an orphan, and a surplus that can be sent. */
 export const dueBackMinor = (
@@ -110,11 +118,12 @@ export const sightingOf = ({ sighting }: { readonly sighting?: number | undefine
 /** The later of two ISO instants. Events about a payment may arrive out of order. */
 export const laterOf = (one: string, other: string): string => (one > other ? one : other);
 
-/** The Payment resource. It is the same on its own and inside its order. */
+/** The Payment resource. It is the same on its own and inside its order, but for `reserved_amount`. */
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.decimals);
   const { applied, unapplied } = paymentBreakdown(payment);
   const dueBack = dueBackMinor(payment);
+  const { reservedMinor: reserved = 0n } = payment;
   const view: Rendered<Payment, object> = {
     id: payment.paymentId,
     merchant_id: payment.merchantId,
@@ -133,6 +142,7 @@ export const paymentView = (payment: PaymentState): Payment => {
     applied_amount: amount(applied),
     unapplied_amount: amount(unapplied),
     refunded_amount: amount(payment.refundedMinor),
+    reserved_amount: reserved > 0n ? amount(reserved) : undefined,
     due_back_amount: dueBack > 0n ? amount(dueBack) : undefined,
     orphan_reason: payment.status === 'orphan' ? payment.orphanReason : undefined,
     failure_reason: payment.failureReason,

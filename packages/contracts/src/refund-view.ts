@@ -11,6 +11,8 @@ export interface RefundState {
   readonly refundId: string;
   readonly status: RefundStatus;
   readonly amountMinor: bigint;
+  /** The refund of the order that it is a part of. */
+  readonly orderRefundId?: string | undefined;
   readonly reason?: string | undefined;
   readonly txHash?: string | undefined;
   readonly network?: string | undefined;
@@ -27,6 +29,7 @@ export interface RefundState {
 export const recordedRefund = ({
   refundId,
   amountMinor,
+  orderRefundId,
   reason,
   txHash,
   network,
@@ -39,6 +42,7 @@ export const recordedRefund = ({
     refundId,
     status: requestedAt === undefined ? 'recorded' : 'settled',
     amountMinor: BigInt(amountMinor),
+    orderRefundId,
     reason,
     txHash,
     network,
@@ -57,6 +61,7 @@ export const refundView = (
     merchant_id: payment.merchantId,
     payment_id: payment.paymentId,
     order_id: payment.orderId,
+    order_refund_id: refund.orderRefundId,
     status: refund.status,
     amount: fromMinor(refund.amountMinor, payment.decimals),
     currency: payment.currency,

@@ -10,6 +10,8 @@ create table merchants (
   metadata json not null,
   created_at timestamptz not null,
   updated_at timestamptz,
+  -- What new orders get for fields that their creates leave out.
+  order_defaults json not null default '{}',
   -- While it is set, the keys of the merchant are refused.
   disabled_at timestamptz
 );

@@ -93,6 +93,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
   },
   'api/merchants/merchant-queries.ts': {
     merchantById: ofMerchant((db, own) => merchants.merchantById(db, own.merchantId)),
+    orderDefaultsOf: ofMerchant((db, own) => merchants.orderDefaultsOf(db, own.merchantId)),
     lockMerchant: ofMerchant((db, own) => merchants.lockMerchant(db, own.merchantId)),
     merchantByReference: ofMerchant((db, own) => merchants.merchantByReference(db, own.merchantReference)),
     listMerchants: ofAll('an operator lists the merchants'),

@@ -106,7 +106,12 @@ const BODIES: Mistake[] = [
   [
     'nothing in the body',
     () => shop.send('POST', '/v1/orders', {}),
-    '400 external_reference_id: is required; items: is required; enable_rails: is required; payment_currency: is required; capabilities: is required',
+    '400 external_reference_id: is required; items: is required',
+  ],
+  [
+    'no coin, and no default for it',
+    () => create({ payment_currency: undefined }),
+    '400 payment_currency: is required, because you have no default for it: send it, or set it in `order_defaults` with PATCH /v1/merchants/me',
   ],
   [
     'a name in camel case',

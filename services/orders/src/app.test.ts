@@ -5,7 +5,7 @@ import { TOKENS } from './testing/jest-calls.ts';
 
 type Unused = Pick<
   Parameters<typeof buildApp>[0],
-  'create' | 'currencies' | 'commands' | 'handler' | 'changes' | 'deletion' | 'runDue' | 'history'
+  'create' | 'currencies' | 'commands' | 'handler' | 'changes' | 'deletion' | 'refundOrder' | 'runDue' | 'history'
 >;
 
 const appOf = (sandbox: boolean) =>
@@ -21,6 +21,7 @@ const appOf = (sandbox: boolean) =>
       handler: {},
       changes: {},
       deletion: {},
+      refundOrder: {},
       runDue: {},
       history: {},
     } as object as Unused),
@@ -35,6 +36,7 @@ const PRODUCTION = {
   'GET /currencies': ['gateway'],
   'POST /orders/:id/cancel': ['gateway'],
   'POST /orders/:id/capture': ['gateway'],
+  'POST /orders/:id/refund': ['gateway'],
   'PATCH /orders/:id': ['gateway'],
   'DELETE /orders/:id': ['gateway'],
   'GET /orders/:id/summary': ['gateway', 'payments'],

@@ -7,6 +7,7 @@ import { finishDeletions, orderDeletion } from './commands/deletion.ts';
 import { orderChanges } from './commands/order-changes.ts';
 import { orderCommands } from './commands/order-commands.ts';
 import { withOrderLog, withTrustedClock } from './commands/order-handler.ts';
+import { orderRefunding } from './commands/refund-order.ts';
 import { paymentsClient } from './commands/payments-client.ts';
 import { type Config, readOrdersConfig } from './config.ts';
 import { orderCreation } from './create/create-order.ts';
@@ -95,6 +96,7 @@ await startEventSourcedService('orders', readOrdersConfig, (opened, config) => {
       handler,
       changes: orderChanges({ ...shared, commands, handler, payments }),
       deletion,
+      refundOrder: orderRefunding({ commands, handler, payments, now, log }),
       runDue,
       history: orderHistory({ client, readModel }),
       sandbox: config.ENVIRONMENT === 'sandbox',

@@ -6,7 +6,9 @@ import {
   CreateOrderCall,
   OrderCall,
   OrderDeletion,
+  OrderRefund,
   PayableCurrencies,
+  RefundOrderCall,
   UpdateOrderCall,
 } from '@cpg/contracts';
 import { afterRecording } from '@cpg/event-sourcing';
@@ -16,6 +18,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Deletion } from './commands/deletion.ts';
 import type { OrderChanges } from './commands/order-changes.ts';
+import type { RefundOrder } from './commands/refund-order.ts';
 import type { OrderCommands } from './commands/order-commands.ts';
 import { loadOrder, type OrderHandler } from './commands/order-handler.ts';
 import type { CreateOrder } from './create/create-order.ts';
@@ -31,6 +34,7 @@ export interface MerchantRoutes {
   readonly handler: OrderHandler;
   readonly changes: OrderChanges;
   readonly deletion: Deletion;
+  readonly refundOrder: RefundOrder;
   readonly runDue: RunDue;
   readonly now: () => Date;
 }
@@ -44,7 +48,7 @@ const sendOrder = (reply: FastifyReply, order: ExistingOrder): FastifyReply =>
 /** Commands of merchants, called by the gateway. */
 export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
   app,
-  { create, currencies, handler, changes, deletion, now },
+  { create, currencies, handler, changes, deletion, refundOrder, now },
 ) => {
   const createOrder = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', createOrder, async (request, reply) => {
@@ -64,6 +68,11 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRoutes> = async (
 
   app.post('/orders/:id/capture', { config, schema }, async (request, reply) =>
     sendOrder(reply, await changes.capture(request.params.id, request.body, readCallContext(request))),
+  );
+
+  const refund = { params: OrderPath, body: RefundOrderCall, response: { 200: OrderRefund } };
+  app.post('/orders/:id/refund', { config, schema: refund }, (request) =>
+    refundOrder(request.params.id, request.body, readCallContext(request)),
   );
 
   app.post('/orders/:id/accept', { config, schema: { ...schema, body: AcceptOrderCall } }, async (request, reply) =>

@@ -34,6 +34,7 @@ import { paymentProjection } from './read/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
 import { refundClaims } from './refunds/refund-claims.ts';
 import { refundDestinations } from './refunds/refund-destination.ts';
+import { orderRefunds } from './refunds/order-refunds.ts';
 import { requestedRefunds } from './refunds/requested-refunds.ts';
 
 await startEventSourcedService('payments', readPaymentsConfig, (opened, config) => {
@@ -52,6 +53,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
   const payableAt = findPayable({ client, readModel, log });
   const { register, changes, notifyOrder } = openMatching(opened, config, { commands, orders, payableAt });
+  const refundsOfOrders = orderRefunds({ commands, notifyOrder, now, log });
   const chains = watchChains({
     config,
     client,
@@ -96,6 +98,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
         log,
       }),
       changes,
+      orderRefunds: refundsOfOrders,
       requestedRefunds: requestedRefunds({
         commands,
         notifyOrder,
@@ -126,7 +129,11 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
     moreProjections: [payableProjection(client)],
     startWithoutKafka: () => startOwnWork(opened, config, { accounts, chains, reports }),
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
-    consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
+    consume: {
+      ...TOPICS.orders,
+      types: ORDER_MESSAGE_TYPES,
+      handle: reactToOrders({ commands, deletePayments, recordOrderRefund: refundsOfOrders.record }),
+    },
   };
 });
 

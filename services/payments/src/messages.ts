@@ -1,9 +1,10 @@
-import { messageFor, orderReferenceView, PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
+import { messageFor, orderReferenceView, PaymentEvent, type PaymentMessage } from '@cpg/contracts';
 import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-sourcing';
 import type { OutgoingMessage } from '@cpg/platform/kafka';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { paymentDecider } from './payment/payment.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
+import { paymentResource } from './payment/view.ts';
 import { deletedPaymentId } from './read/deletion.ts';
 
 /** Converts events of the log to messages on `payments.v1`. Null for a payment that is deleted by now, and for its
@@ -20,7 +21,12 @@ export const paymentMessages = (client: EventStoreDBClient, recent?: RecentEvent
 /** The message of an event; `payment` is the state right after it. The same event always gives the same message. */
 export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null =>
   exists(payment)
-    ? (messageFor(recorded, subjectOf(payment), paymentView(payment), knownOrderOf(payment)) as PaymentMessage | null)
+    ? (messageFor(
+        recorded,
+        subjectOf(payment),
+        paymentResource(payment),
+        knownOrderOf(payment),
+      ) as PaymentMessage | null)
     : null;
 
 const knownOrderOf = ({ order }: ExistingPayment) => (order ? { order: orderReferenceView(order) } : {});

@@ -79,6 +79,14 @@ const refund = async () => {
   await paymentCall('refunds', at, { merchant_id: merchantId, refund_id: refundId, what: 'all', reason, ...how });
 };
 
+const refundOrder = async () => {
+  await pay();
+  const { orderRefundId, requestedAmount, requestedCurrency, reason, at } =
+    exampleMessage('order.refunded').data.change;
+  const money = { amount: requestedAmount, currency: requestedCurrency };
+  await orderCall('POST', '/refund', at, { order_refund_id: orderRefundId, ...money, reason });
+};
+
 const mineAgain = async () => {
   await create();
   await report();
@@ -205,6 +213,7 @@ const HISTORIES: Record<Exclude<DomainMessage['type'], 'order.deleted'>, () => P
   },
   'order.expired': passDeadline,
   'order.canceled': cancel,
+  'order.refunded': refundOrder,
   'payment.received': pay,
   'payment.confirmed': pay,
   'payment.block_changed': mineAgain,

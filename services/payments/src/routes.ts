@@ -25,6 +25,9 @@ import {
   IssuedRefundClaim,
   IssueRefundClaimCall,
   Refund,
+  OrderRefundCall,
+  RefundableCall,
+  RefundableOfOrder,
   RefundCall,
   RefundRequest,
   RefundRequestCall,
@@ -46,6 +49,7 @@ import type { PaymentCommands } from './matching/commands.ts';
 import type { RegisterPayment } from './matching/register.ts';
 import type { DeletePayments } from './read/deletion.ts';
 import type { RefundClaims } from './refunds/refund-claims.ts';
+import type { OrderRefunds } from './refunds/order-refunds.ts';
 import type { RequestedRefunds } from './refunds/requested-refunds.ts';
 import type { AskLast } from './rails/gateway-pay/last-queries.ts';
 import type { PageAddresses } from './rails/gateway-pay/page-addresses.ts';
@@ -58,6 +62,7 @@ export interface PaymentRoutes {
   readonly register: RegisterPayment;
   readonly changes: PaymentChanges;
   readonly requestedRefunds: RequestedRefunds;
+  readonly orderRefunds: OrderRefunds;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
@@ -95,6 +100,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     stock,
     changes,
     requestedRefunds,
+    orderRefunds,
     commands,
     deletePayments,
     unsettledPayment,
@@ -134,6 +140,18 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     { config: FOR_GATEWAY, schema: { params: Id, body: CancelRefundCall, response: { 200: Refund } } },
     (request) => requestedRefunds.cancel(request.params.id, request.body.merchant_id, readCallContext(request)),
   );
+
+  app.post(
+    '/refundable',
+    { config: FOR_ORDERS, schema: { body: RefundableCall, response: { 200: RefundableOfOrder } } },
+    (request) => orderRefunds.refundable(request.body.payment_ids),
+  );
+
+  const orderRefund = { config: FOR_ORDERS, schema: { body: OrderRefundCall, response: { 204: Nothing } } };
+  app.post('/order-refunds', orderRefund, async (request, reply) => {
+    await orderRefunds.record(request.body, readCallContext(request));
+    return reply.code(204).send(null);
+  });
 
   const outcomes = { config: FOR_ORDERS, schema: { body: OutcomesCall, response: { 204: Nothing } } };
   app.post('/outcomes', outcomes, async (request, reply) => {

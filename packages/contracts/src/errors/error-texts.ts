@@ -90,11 +90,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send a `payment_rail` that `enable_rails` of the order named.',
   },
   nothing_to_refund: {
-    when: 'The payment is already fully refunded; or `what` is `surplus`, and it has no surplus that is due for refund.',
+    when: 'The payment, or all that is applied to the order, is already fully refunded; or `what` is `surplus`, and it has no surplus that is due for refund.',
     remedy: 'No action is needed. To give back a part that is applied to the order, send its `amount`.',
   },
   refund_too_large: {
-    when: 'The amount of the refund is larger than what is left of the payment.',
+    when: 'The amount of the refund is larger than what is left of the payment, or of what is applied to the order.',
     remedy: 'Refund at most the amount that the message names, or send `what`: `all` to refund the rest.',
   },
   too_many_webhooks: {

@@ -9,7 +9,7 @@ import {
   outcomeUnknown,
 } from './errors.ts';
 
-test.each(Object.entries(ERROR_CODES))('%s is an HTTP status: %d', (code, status) => {
+test.each(Object.entries(ERROR_CODES))('%s has the status of an error: %d', (code, status) => {
   const error = new AppError(code as ErrorCode, 'because');
   expect(error.statusCode).toBe(status);
   expect(status >= 400 && status < 600).toBe(true);
@@ -19,7 +19,7 @@ test('codes are snake_case, as callers see them', () => {
   expect(Object.keys(ERROR_CODES).filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
 });
 
-test('a refusal keeps what caused it, and says where it was wrong', () => {
+test('a refusal keeps its cause, and names the faults of the request', () => {
   const cause = new Error('socket closed');
   const details = [{ path: 'items.0.quantity', message: 'must be positive' }];
   expect(new AppError('invalid_request', 'no', { details, cause })).toMatchObject({ details, cause, name: 'AppError' });
@@ -27,7 +27,7 @@ test('a refusal keeps what caused it, and says where it was wrong', () => {
   expect(new AppError('not_found', 'no').details).toEqual([]);
 });
 
-test('a refusal is told from a bug, and by its code from another', () => {
+test('a refusal can be told from a bug, and from refusals with another code', () => {
   const refusal: unknown = new AppError('not_found', 'no order has this id');
   expect(isAppError(refusal)).toBe(true);
   expect(isAppError(refusal, 'not_found')).toBe(true);
@@ -51,7 +51,8 @@ test('a bad request names its first 20 faults, with paths of at most 256 charact
   expect([pathOf(256), pathOf(257)]).toEqual(['x'.repeat(256), `${'x'.repeat(255)}…`]);
 });
 
-test('only refusals that end by themselves are temporary', () => {
+// Not `rate_limited`: that is for clients of the API, and no service answers another one with it.
+test('only refusals after which the same work may succeed are temporary', () => {
   const temporary = Object.keys(ERROR_CODES).filter((code) => isTemporary(new AppError(code as ErrorCode, '')));
   expect(temporary.sort()).toEqual([
     'concurrent_update',

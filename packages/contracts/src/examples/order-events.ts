@@ -1,8 +1,8 @@
+import { CAPABILITIES_EXAMPLE } from '../resources/capabilities.ts';
 import type { OrderMessage } from '../topics.ts';
 import {
   ADVANCED_TO,
   ASSIGNED,
-  CAPABILITIES,
   CANCEL_URL,
   CREATED,
   EXPIRES,
@@ -17,10 +17,12 @@ import {
   MINED_AGAIN,
   OFFERED,
   ORDER,
+  ORDER_REFUND,
   order,
   orderWith,
   orphanedPayment,
   PAID,
+  PART,
   PAYABLE,
   paidOrder,
   payment,
@@ -54,7 +56,7 @@ export const ORDER_EXAMPLES: Examples = {
       rails: ['crypto_deposit'],
       currency: 'USDT',
       decimals: 6,
-      capabilities: CAPABILITIES,
+      capabilities: CAPABILITIES_EXAMPLE,
       rates: RATES,
       totalMinor: '14030000',
       expirationMinutes: 60,
@@ -149,6 +151,7 @@ export const ORDER_EXAMPLES: Examples = {
       refundId: REFUND,
       refundedTotalMinor: '14030000',
       refundedAt: REFUNDED,
+      appliedMinor: '0',
       status: 'reversed',
       reason: 'payment_refunded',
       at: REFUNDED,
@@ -179,6 +182,33 @@ export const ORDER_EXAMPLES: Examples = {
       updated_at: LATER,
     }),
   },
+  'order.refunded': {
+    sequence: '5',
+    change: {
+      orderRefundId: ORDER_REFUND,
+      amountMinor: '2806000',
+      requestedAmount: '50.00',
+      requestedCurrency: 'MXN',
+      reason: 'one dish was not served',
+      parts: [{ refundId: PART, paymentId: PAYMENT, amountMinor: '2806000' }],
+      at: REFUNDED,
+    },
+    resource: {
+      ...paidOrder(),
+      refunds: [
+        {
+          id: ORDER_REFUND,
+          amount: '2.806000',
+          requested_amount: '50.00',
+          requested_currency: 'MXN',
+          reason: 'one dish was not served',
+          parts: [{ refund_id: PART, payment_id: PAYMENT, amount: '2.806000' }],
+          created_at: REFUNDED,
+        },
+      ],
+      updated_at: REFUNDED,
+    },
+  },
   'order.paid': { sequence: '4', change: { reason: 'payment_settled', at: PAID }, resource: paidOrder() },
   'order.updated': {
     sequence: '1',
@@ -197,7 +227,7 @@ export const ORDER_EXAMPLES: Examples = {
     },
     resource: order({
       rates: RENEWED_RATES,
-      capabilities: { ...CAPABILITIES, expiration_auto_renewal: true },
+      capabilities: { ...CAPABILITIES_EXAMPLE, expiration_auto_renewal: true },
       expiration_date: RENEWED_UNTIL,
       updated_at: EXPIRES,
     }),

@@ -24,6 +24,7 @@ import {
   REFUND_TX,
   REFUNDED,
   refundedPayment,
+  reservedPayment,
   RETURNED,
   SEEN,
   TX,
@@ -127,7 +128,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       asset: ASSET,
       at: REFUNDED,
     },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_addressed': {
@@ -139,7 +140,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       afterHeight: LATER_BLOCK.height,
       at: REFUNDED,
     },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_claim_issued': {
@@ -151,7 +152,7 @@ export const PAYMENT_EXAMPLES: Examples = {
       expiresAt: CLAIM_EXPIRES,
       at: REFUNDED,
     },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_claimed': {
@@ -168,19 +169,19 @@ export const PAYMENT_EXAMPLES: Examples = {
       requestedAt: REFUNDED,
       at: REFUNDED,
     },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_sent': {
     sequence: '5',
     change: { refundId: REFUND, transferId: `${REFUND_TX}:0`, txHash: REFUND_TX, at: REFUNDED },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_reopened': {
     sequence: '6',
     change: { refundId: REFUND, at: REFUNDED },
-    resource: appliedPayment(),
+    resource: reservedPayment(),
     order: REFERENCE,
   },
   'payment.refund_canceled': {

@@ -1,6 +1,8 @@
 import { orderReferenceView } from '../order-reference.ts';
+import { derivedId } from '../ids.ts';
 import type { OfferedPayment } from '../payment-offer.ts';
 import type { AssignedInstruction, RecordedPayable } from '../recorded-values.ts';
+import { CAPABILITIES_EXAMPLE } from '../resources/capabilities.ts';
 import type { Order, Rates } from '../resources/order.ts';
 import type { Payment } from '../resources/payment.ts';
 
@@ -13,6 +15,9 @@ export const MERCHANT = 'mer_01KG9ZZZ6T8V0X2Z4B6D8F0H2K';
 export const ORDER = 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D';
 export const PAYMENT = 'pay_1C3V7TYKRH1Z37560HCG4W7W80';
 export const REFUND = 'rfd_01KGA5Q4J6M8P0R2T4V6X8Z0B2';
+export const ORDER_REFUND = 'orf_01KGA5Q4J6M8P0R2T4V6X8Z0B2';
+/** Its part of the payment. */
+export const PART = derivedId('refund', `${ORDER_REFUND}\n${PAYMENT}`);
 export const CREATED = '2026-01-31T12:00:00.000Z';
 export const INSTRUCTED = '2026-01-31T12:00:20.000Z';
 export const SEEN = '2026-01-31T12:04:10.000Z';
@@ -49,14 +54,6 @@ const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 export const ASSET = `eip155:1/erc20:${TOKEN}`;
 export const RETURN_URL = 'https://lafonda.example/thanks?table=B7';
 export const CANCEL_URL = 'https://lafonda.example/cart';
-export const CAPABILITIES = {
-  can_cancel: true,
-  can_update: true,
-  can_overpay: false,
-  partial_payments: true,
-  express_checkout: false,
-  expiration_auto_renewal: false,
-};
 export const ITEMS: Order['items'] = [
   {
     name: 'Dinner for two',
@@ -144,7 +141,7 @@ export const order = (differences: Partial<Order> = {}): Order => ({
   remaining_amount: '14.030000',
   currency: 'USDT',
   rates: RATES,
-  capabilities: CAPABILITIES,
+  capabilities: CAPABILITIES_EXAMPLE,
   deposit_instructions: openUntil(differences.expiration_date ?? EXPIRES),
   expiration_date: EXPIRES,
   return_url: RETURN_URL,
@@ -203,6 +200,9 @@ export const confirmedPayment = (differences: Partial<Payment> = {}): Payment =>
   payment({ confirmations: 20, updated_at: PAID, ...differences });
 
 export const appliedPayment = (): Payment => confirmedPayment({ status: 'applied', applied_amount: '14.030000' });
+
+/** All of it is reserved by a refund that waits for its transfer. */
+export const reservedPayment = (): Payment => ({ ...appliedPayment(), reserved_amount: '14.030000' });
 
 /** Less than the total. */
 export const shortPayment = (): Payment =>

@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
-import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { EXAMPLE_IDS, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
-import { Minor } from '../money.ts';
+import { PaymentCurrency, PaymentRail, RefundCurrency } from '../currencies.ts';
+import { EXAMPLE_IDS, MerchantId, OrderId, OrderRefundId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { AmountDto, Minor } from '../money.ts';
 import { PaymentOffer } from '../payment-offer.ts';
 import { AcceptedCurrency } from '../resources/currencies.ts';
-import {
-  CancelOrderDto,
-  type MerchantCreateOrderDto,
-  Order,
-  OrderStatus,
-  type UpdateOrderDto,
-} from '../resources/order.ts';
+import { CancelOrderDto, type NewOrder, Order, OrderStatus, type UpdateOrderDto } from '../resources/order.ts';
 import { OrphanReason } from '../resources/payment.ts';
 
 // Calls that the orders service answers.
@@ -29,7 +23,7 @@ const validated = <T extends object>() =>
 export const CreateOrderCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,
-  order: validated<MerchantCreateOrderDto>(),
+  order: validated<NewOrder>(),
   request_hash: z.string().optional(),
   only_repeat: z.boolean().optional(),
 });
@@ -51,6 +45,17 @@ export type AcceptOrderCall = z.infer<typeof AcceptOrderCall>;
  *  the same `x-request-id` changes nothing. */
 export const CancelOrderCall = OrderCall.extend(CancelOrderDto.shape);
 export type CancelOrderCall = z.infer<typeof CancelOrderCall>;
+
+/** `POST /orders/:id/refund` -> 200 OrderRefund. Idempotent by the id of the refund. */
+export const RefundOrderCall = z.object({
+  merchant_id: MerchantId,
+  order_refund_id: OrderRefundId,
+  amount: AmountDto,
+  /** That of the order by default. */
+  currency: RefundCurrency.optional(),
+  reason: z.string().optional(),
+});
+export type RefundOrderCall = z.infer<typeof RefundOrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 
@@ -119,8 +124,14 @@ export type OfferPaymentCall = PaymentOffer;
 export const FailPaymentCall = PaymentOffer.extend({ failure_reason: z.string(), at: Timestamp });
 export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 
-/** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. */
-export const RefundPaymentCall = z.object({ refund_id: RefundId, refunded_total_minor: Minor, at: Timestamp });
+/** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. `order_refunded_total_minor` is the sum of
+ *  the parts of refunds of the order among them. */
+export const RefundPaymentCall = z.object({
+  refund_id: RefundId,
+  refunded_total_minor: Minor,
+  order_refunded_total_minor: Minor.optional(),
+  at: Timestamp,
+});
 export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;
 
 /** The order after the call, and the outcome of every payment that the call names or changes. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { MerchantId, OrderId, PaymentId, RefundId } from '../ids.ts';
+import { MerchantId, OrderId, OrderRefundId, PaymentId, RefundId } from '../ids.ts';
 import { Amount, AmountDto, Decimals, Minor } from '../money.ts';
 import { AssignedInstruction } from '../recorded-values.ts';
 import { RailNetwork } from '../resources/currencies.ts';
@@ -27,7 +27,7 @@ export const InstructionsCall = z.object({
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
 /** For how long after a call the orders service may record an order with the payables that the call assigned or leased.
- *  It counts by its monotonic clock, from before it sends the call: so its lease ends before that of payments. */
+ *  That service counts by its monotonic clock, from before it sends the call: so its lease ends before that of payments. */
 export const ADDRESS_LEASE_MS = 10 * 60_000;
 
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
@@ -84,7 +84,7 @@ export type RailOffer = z.infer<typeof RailOffer>;
 
 /** `GET /availability` -> 200 Availability. The currencies and networks that new orders can be paid with. */
 export const Availability = z.object({
-  /** By network: for how many ms, counted from before the call, a new order may show addresses on it. A network is
+  /** By network: for how many ms after the call was sent a new order may show addresses on it. A network is
    *  absent while it is unavailable: no process reads its newest blocks. */
   networks: z.record(z.string(), z.int().positive()),
   /** What each rail takes, on networks or through a provider. */
@@ -120,7 +120,7 @@ export const RegisterPaymentCall = z
     reinstates: z.boolean().optional(),
     tx_hash: z.string().min(1).max(256).optional(),
     /** When the rail first saw the money: the time of its block, or of an earlier sighting. By
-     *  default, the time of the call. A later instant counts as the time of the call, because
+     *  default, the time of the call. An instant after the call counts as the time of the call, because
      *  clocks of miners run ahead. The order compares it with its deadline and, if a chain shows the
      *  money, with the assignment of its addresses. Ignored in a repeat. */
     seen_at: z.iso.datetime().optional(),
@@ -151,13 +151,13 @@ export type FailureCall = z.infer<typeof FailureCall>;
  *  surplus, which is the default. Idempotent by refund id. 404 for another merchant's payment; 400
  *  `refund_amount_required` if neither is given and there is no surplus; 409 `nothing_to_refund` if nothing
  *  is left, `refund_too_large` for more than is left, `payment_conflict` for a received or failed
- *  payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
+ *  payment; 400 with the path `amount` if the amount has no valid form or too many decimals. `order` is
  *  null also while the orders service is unavailable: it then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
   amount: AmountDto.optional(),
-  /** Without an amount alone. */
+  /** Only without `amount`. */
   what: RefundPart.optional(),
   reason: z.string().optional(),
   /** `on_chain`: reserves the amount for a transfer from a refund address of the merchant. Then 400 with the path
@@ -169,8 +169,8 @@ export const RefundCall = z.object({
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 
-/** `POST /refunds/:id/request` -> 200 RefundRequest. What the merchant's wallet sends, after the refund got its
- *  destination if the call has one. Idempotent. 404 for another merchant's refund; 400 with the path `destination`; 409
+/** `POST /refunds/:id/request` -> 200 RefundRequest. Sets the destination if the call has one, and tells what
+ *  the merchant's wallet has to send. Idempotent. 404 for another merchant's refund; 400 with the path `destination`; 409
  *  `payment_conflict` unless the refund is pending. */
 export const RefundRequestCall = z.object({ merchant_id: MerchantId, destination: z.string().optional() });
 export type RefundRequestCall = z.infer<typeof RefundRequestCall>;
@@ -202,6 +202,8 @@ export const ClaimedRefund = z.object({
   refund: Refund,
   /** The name that wallets show for its asset, where it is not the currency. */
   asset_label: z.string().optional(),
+  /** Address of the block explorer of its network, where there is one. */
+  explorer: z.string().optional(),
   on_page: z.boolean(),
   is_expired: z.boolean(),
 });
@@ -228,6 +230,46 @@ export const CheckedAddress = z.union([
   z.object({ fault: AddressFault }),
 ]);
 export type CheckedAddress = z.infer<typeof CheckedAddress>;
+
+/** `POST /refundable` -> 200 RefundableOfOrder. What is left of the applied amount of each of these payments,
+ *  after what refunds have taken or reserved, and the parts of refunds of the order that it has recorded. */
+export const RefundableCall = z.object({ payment_ids: z.array(PaymentId) });
+export const RefundableOfOrder = z.object({
+  payments: z.array(z.object({ payment_id: PaymentId, left_minor: Minor, recorded_parts: z.array(RefundId) })),
+});
+export type RefundableOfOrder = z.infer<typeof RefundableOfOrder>;
+
+/** `POST /order-refunds` -> 204. Records the parts of a refund that an order has decided. Idempotent; a part that its
+ *  payment cannot take is left out. Kafka brings the same. */
+export const OrderRefundCall = z.object({
+  order_refund_id: OrderRefundId,
+  reason: z.string().optional(),
+  parts: z.array(z.object({ refund_id: RefundId, payment_id: PaymentId, amount_minor: Minor })),
+});
+export type OrderRefundCall = z.infer<typeof OrderRefundCall>;
+
+/** The call for what an order decided: its state has amounts as bigint, its message as text. */
+export const orderRefundCallOf = ({
+  orderRefundId,
+  reason,
+  parts,
+}: {
+  readonly orderRefundId: string;
+  readonly reason?: string | undefined;
+  readonly parts: readonly {
+    readonly refundId: string;
+    readonly paymentId: string;
+    readonly amountMinor: bigint | string;
+  }[];
+}): OrderRefundCall => ({
+  order_refund_id: orderRefundId,
+  reason,
+  parts: parts.map(({ refundId, paymentId, amountMinor }) => ({
+    refund_id: refundId,
+    payment_id: paymentId,
+    amount_minor: String(amountMinor),
+  })),
+});
 
 /** A payment after a call, and its order after the payment was offered to it. `order` is null if the payment names no
  *  known order. */

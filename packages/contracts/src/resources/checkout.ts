@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ItemCurrency, ItemKind, PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { Timestamp } from '../ids.ts';
 import { Amount, SignedAmount } from '../money.ts';
-import { Capabilities } from './order.ts';
+import { Capabilities } from './capabilities.ts';
 
 // The payer's view of an order, without the merchant's ids, emails, metadata and references.
 

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
-import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { EXAMPLE_IDS, EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { EXAMPLE_IDS, EventId, MerchantId, OrderId, OrderRefundId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { RecordedMetadata } from '../recorded-values.ts';
 import { Item } from './item.ts';
-import { Capabilities, OrderDetails, OrderStatus, Rates } from './order.ts';
+import { Capabilities } from './capabilities.ts';
+import { OrderDetails, OrderStatus, Rates } from './order.ts';
 import { BlockRef, OrphanReason } from './payment.ts';
+import { OrderRefundPart } from './refund.ts';
 
 const TEXTS: Record<string, string> = {
   id: 'The payment: `pay_` and a ULID.',
@@ -46,13 +48,14 @@ const TEXTS: Record<string, string> = {
   payment_url: 'The page on which to pay.',
   status_reason: 'The reason for the status.',
   payment_id: 'The payment that the event is about.',
-  applied_amount: 'The part that the order took.',
+  applied_amount: 'The part that counts for the order after the event.',
   unapplied_amount: 'The surplus, due for refund.',
   orphan_reason: 'The reason why the payments became orphans.',
   failure_reason: 'The reason why the payment failed.',
   failed_at: 'When the payment failed.',
   refund_id: 'The refund: `rfd_` and a ULID.',
   claim_expires_at: 'Until when the payer can enter an address on the claim link.',
+  order_refund_id: 'The refund of the order: `orf_` and a ULID.',
   refunded_at: 'When the payment was refunded.',
   reason: 'The reason that was given.',
 };
@@ -157,6 +160,10 @@ const FIELDS = described({
   reinstated_at: Timestamp.describe('When the rail saw the money again.'),
   refund_id: RefundId,
   claim_expires_at: Timestamp,
+  order_refund_id: OrderRefundId,
+  requested_amount: z.string().describe('The amount of the request, if it was in an item currency.'),
+  requested_currency: ItemCurrency.describe('The currency of `requested_amount`.'),
+  parts: z.array(OrderRefundPart.partial({ amount: true })).describe('The refunds of payments that make it up.'),
   amount: Amount.describe('The amount of the refund.'),
   refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
   refunded_at: Timestamp,
@@ -193,7 +200,16 @@ export const HISTORY_DATA = {
     ['payment_id', 'sighting', 'reinstated_at', 'confirmed'],
     ['confirmed_at', ...CHAIN],
   ),
-  OrderPaymentRefunded: pick(FIELDS, ['payment_id', 'refund_id', 'refunded_at', ...TRANSITION], ['refunded_amount']),
+  OrderPaymentRefunded: pick(
+    FIELDS,
+    ['payment_id', 'refund_id', 'refunded_at', ...TRANSITION],
+    ['refunded_amount', 'applied_amount'],
+  ),
+  OrderRefunded: pick(
+    FIELDS,
+    ['order_refund_id', 'parts'],
+    ['amount', 'requested_amount', 'requested_currency', 'reason'],
+  ),
   OrderPaid: pick(FIELDS, TRANSITION),
   OrderAccepted: pick(FIELDS, ['reason', ...TRANSITION], ['shortfall_amount']),
   OrderUpdated: pick(
@@ -220,7 +236,7 @@ export const HISTORY_DATA = {
   PaymentRefunded: pick(
     FIELDS,
     ['refund_id'],
-    ['amount', 'refunded_amount', 'reason', 'tx_hash', 'network', 'destination'],
+    ['order_refund_id', 'amount', 'refunded_amount', 'reason', 'tx_hash', 'network', 'destination'],
   ),
   PaymentAssigned: pick(FIELDS, ['merchant_id', 'sighting', 'seen_at', 'confirmed_at'], ['order_id']),
   PaymentRefundRequested: pick(FIELDS, ['refund_id', 'network', 'asset'], ['amount', 'reason']),

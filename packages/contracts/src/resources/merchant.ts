@@ -3,6 +3,7 @@ import { withExample } from '../example.ts';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { CreatedAt, EXAMPLE_IDS, MerchantId, UpdatedAt } from '../ids.ts';
 import { MetadataDto } from './metadata.ts';
+import { OrderDefaults, OrderDefaultsDto } from './order-defaults.ts';
 
 export const Address = z.object({
   street: z.string().describe('Street and number.'),
@@ -45,6 +46,7 @@ export const Merchant = withExample(
       .describe(
         'The rails and currencies that the merchant accepts, without those that are unavailable at the moment.',
       ),
+    order_defaults: OrderDefaults.describe('What new orders get for fields that their creates leave out.'),
     individual_profile: IndividualProfile.optional().describe('Present only if `type` is `individual`.'),
     business_profile: BusinessProfile.optional().describe('Present only if `type` is `business`.'),
     created_at: CreatedAt,
@@ -55,6 +57,7 @@ export const Merchant = withExample(
     external_reference_id: 'crm-7731',
     type: 'business',
     payment_methods: [{ type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} }],
+    order_defaults: { enable_rails: ['crypto_deposit'], payment_currency: 'USDC' },
     business_profile: { business_name: 'La Fonda', contact_email: 'hola@lafonda.example' },
     created_at: '2026-01-02T09:30:00.000Z',
   },
@@ -96,6 +99,7 @@ export const CreateMerchantDto = z
     individual_profile: IndividualProfileDto.optional(),
     business_profile: BusinessProfileDto.optional(),
     payment_methods: z.array(PaymentMethodDto).min(1),
+    order_defaults: OrderDefaultsDto.optional(),
     metadata: MetadataDto,
   })
   .superRefine((merchant, context) => {
@@ -109,3 +113,12 @@ export const CreateMerchantDto = z
       context.addIssue({ code: 'custom', path: [other], message: `is not allowed when type is ${merchant.type}` });
   });
 export type CreateMerchantDto = z.infer<typeof CreateMerchantDto>;
+
+/** A change of the merchant by itself. */
+export const UpdateMerchantDto = withExample(
+  z.strictObject({
+    order_defaults: OrderDefaultsDto.describe('All defaults. They replace those before: `{}` leaves none.'),
+  }),
+  { order_defaults: { enable_rails: ['crypto_deposit'], payment_currency: 'USDC' } },
+);
+export type UpdateMerchantDto = z.infer<typeof UpdateMerchantDto>;

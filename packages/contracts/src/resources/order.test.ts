@@ -28,6 +28,12 @@ const order = {
 describe('a new order', () => {
   test('accepts the body of the API reference', () => expect(MerchantCreateOrderDto.parse(order)).toEqual(order));
 
+  test('may leave out what its merchant can have a default for, and nothing else', () => {
+    const { enable_rails, payment_currency, capabilities: _, ...rest } = order;
+    expect(faultsIn(MerchantCreateOrderDto, rest)).toEqual([]);
+    expect(faultsIn(MerchantCreateOrderDto, { enable_rails, payment_currency })).toHaveLength(2);
+  });
+
   test.each([
     ['the order', { ...order, tip: '1' }],
     ['an item', { ...order, items: [{ ...item, colour: 'red' }] }],
@@ -57,7 +63,9 @@ describe('a new order', () => {
     expect(MerchantCreateOrderDto.safeParse({ ...order, ...difference }).success).toBe(false);
   });
 
-  test.each(Object.keys(order))('requires %s', (field) => {
+  // The gateway requires these where the merchant has no default.
+  const WITH_DEFAULTS = ['enable_rails', 'payment_currency', 'capabilities'];
+  test.each(Object.keys(order).filter((field) => !WITH_DEFAULTS.includes(field)))('requires %s', (field) => {
     const { [field as keyof typeof order]: _, ...rest } = order;
     expect(MerchantCreateOrderDto.safeParse(rest).success).toBe(false);
   });

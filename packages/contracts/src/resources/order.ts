@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { exampleOf, withExample } from '../example.ts';
 import { carriedField, carriedFields } from '../carried-fields.ts';
-import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { ItemCurrency, PaymentCurrency } from '../currencies.ts';
 import { CreatedAt, EXAMPLE_IDS, OrderId, OwnerId, Timestamp, UpdatedAt } from '../ids.ts';
 import { Amount } from '../money.ts';
+import { Capabilities, CAPABILITIES_EXAMPLE } from './capabilities.ts';
 import { Item, ItemDto } from './item.ts';
 import { Metadata, MetadataDto } from './metadata.ts';
+import { type CompleteDefaults, DefaultedFields } from './order-defaults.ts';
 import { Payment } from './payment.ts';
+import { OrderRefund } from './refund.ts';
 import { requestText } from './text.ts';
 
 export const OrderStatus = z.enum([
@@ -20,26 +23,6 @@ export const OrderStatus = z.enum([
   'canceled',
 ]);
 export type OrderStatus = z.infer<typeof OrderStatus>;
-
-export const Capabilities = z.object({
-  can_cancel: z.boolean().describe('Whether the order can be canceled.'),
-  can_update: z.boolean().describe('Whether the order can be changed by PATCH.'),
-  can_overpay: z
-    .boolean()
-    .describe('Whether a payment of more than remains is applied in full. If not, the surplus is due for refund.'),
-  partial_payments: z
-    .boolean()
-    .describe(
-      'Whether payments of less than remains are applied. If not, they are held until all of them settle the order.',
-    ),
-  express_checkout: z
-    .boolean()
-    .describe('Whether the hosted payment page goes straight to the instructions of the first rail.'),
-  expiration_auto_renewal: z
-    .boolean()
-    .describe('Whether the order gets new rates and a new deadline instead of expiring, at most 24 times.'),
-});
-export type Capabilities = z.infer<typeof Capabilities>;
 
 /** One unit of the item currency is worth `rate` units of the order's payment currency. */
 export const Rate = z.object({
@@ -149,15 +132,6 @@ const ITEMS_EXAMPLE: z.input<typeof Item>[] = [
   { name: 'Birthday', quantity: 1, unit_price: '-50.00', currency: 'MXN', kind: 'discount' },
 ];
 
-const CAPABILITIES_EXAMPLE: Capabilities = {
-  can_cancel: true,
-  can_update: true,
-  can_overpay: false,
-  partial_payments: true,
-  express_checkout: false,
-  expiration_auto_renewal: false,
-};
-
 export const Order = withExample(
   z.object({
     id: OrderId.describe('The order: `ord_` and a ULID.'),
@@ -168,6 +142,10 @@ export const Order = withExample(
       'The sum of the items and their modifiers, by item currency: exact, with at least the decimals of the currency. Converted with `rates`, the sums make the price of the order.',
     ),
     payments: z.array(Payment).describe('The payments of the order, oldest first.'),
+    refunds: z
+      .array(OrderRefund)
+      .optional()
+      .describe('The refunds of the order as a whole, oldest first. Absent without one.'),
     status: OrderStatus.describe('The state of the order.'),
     status_reason: z.string().optional().describe('Why the order has its status.'),
     total_amount: Amount.describe('The amount due.'),
@@ -262,9 +240,6 @@ export const TolerancePercent = z
 
 export const toleranceBpsOf = (percent: number): number => Math.round(percent * 100);
 
-/** The capabilities in a request. */
-export const CapabilitiesDto = z.strictObject(Capabilities.shape);
-
 const ItemsDto = z.array(ItemDto).min(1).max(100);
 
 export const MerchantCreateOrderDto = z.strictObject({
@@ -273,15 +248,7 @@ export const MerchantCreateOrderDto = z.strictObject({
     description: 'What is sold. The sum of the items is the amount due.',
     example: ITEMS_EXAMPLE,
   }),
-  enable_rails: z
-    .array(PaymentRail)
-    .min(1)
-    .max(PaymentRail.options.length)
-    .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
-    .meta({ uniqueItems: true })
-    .meta({ description: 'How the payer may pay. Each rail at most once.', example: ['crypto_deposit'] }),
-  payment_currency: PaymentCurrency.meta({ description: 'The currency in which the order is paid.', example: 'USDC' }),
-  capabilities: CapabilitiesDto.meta({ description: 'What may happen to the order.', example: CAPABILITIES_EXAMPLE }),
+  ...DefaultedFields,
   expiration_minutes: ExpirationMinutes.optional().meta({
     description: 'Minutes until the order expires. By default 60.',
     example: 60,
@@ -291,6 +258,9 @@ export const MerchantCreateOrderDto = z.strictObject({
   ),
 });
 export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
+
+/** A request with the merchant's defaults for what it left out. */
+export type NewOrder = Omit<MerchantCreateOrderDto, keyof CompleteDefaults> & CompleteDefaults;
 
 export const UpdateOrderDto = z
   .strictObject({

@@ -68,6 +68,9 @@ export const Payment = withExample(
       'The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order.',
     ),
     refunded_amount: Amount.optional().describe('The total of all refunds of the payment.'),
+    reserved_amount: Amount.optional().describe(
+      'What refunds with `settle: "on_chain"` reserve while they are `pending` or `sent`. Another refund can take at most `paid_amount` without `refunded_amount` and this. Absent if nothing is reserved, and in `payments` of an order. A change of it leaves `updated_at` as it was.',
+    ),
     due_back_amount: Amount.optional().describe(
       'What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due.',
     ),

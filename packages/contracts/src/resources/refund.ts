@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
-import { PaymentCurrency } from '../currencies.ts';
-import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { ItemCurrency, PaymentCurrency } from '../currencies.ts';
+import { CreatedAt, EXAMPLE_IDS, OrderRefundId, OwnerId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 
 /** Which part of a payment to refund, instead of an amount. */
@@ -22,6 +22,7 @@ export const Refund = withExample(
     merchant_id: OwnerId,
     payment_id: PaymentId.describe('The payment that was refunded.'),
     order_id: z.string().describe('The order of the payment, as the payment names it.'),
+    order_refund_id: OrderRefundId.optional().describe('The refund of the order that this is a part of, if it is one.'),
     status: RefundStatus.describe(
       '`recorded`: you recorded that you paid the money back; the gateway moved none. A refund with `settle: "on_chain"` is `pending` until a block contains its transfer, then `sent`, and `settled` once the transfer is final; `canceled` if you canceled it, or its payment failed. More values may come: treat one that you do not know as `pending`.',
     ),
@@ -81,6 +82,35 @@ const examplePending = (more: Partial<Refund>): Refund => ({
   ...more,
   created_at: '2026-01-31T15:20:00.000Z',
 });
+
+export const OrderRefundPart = z.object({
+  refund_id: RefundId.describe('The refund of the payment: `GET /v1/refunds/{id}`.'),
+  payment_id: PaymentId.describe('The payment.'),
+  amount: Amount.describe('What of the refund is of this payment.'),
+});
+
+/** A refund of an order over its payments: that the merchant paid the money back. */
+export const OrderRefund = withExample(
+  z.object({
+    id: OrderRefundId.describe('The refund of the order: `orf_` and a ULID.'),
+    amount: Amount.describe('The amount, in the currency of the order: the sum of `parts`.'),
+    requested_amount: z.string().optional().describe('The amount of the request, if it was in an item currency.'),
+    requested_currency: ItemCurrency.optional().describe('The currency of `requested_amount`.'),
+    reason: z.string().optional().describe('The reason that the request gave.'),
+    parts: z.array(OrderRefundPart).describe('The refunds of payments that make it up, the newest payment first.'),
+    created_at: CreatedAt,
+  }),
+  {
+    id: EXAMPLE_IDS.orderRefund,
+    amount: '2.806000',
+    requested_amount: '50.00',
+    requested_currency: 'MXN',
+    reason: 'one dish was not served',
+    parts: [{ refund_id: EXAMPLE_IDS.refund, payment_id: EXAMPLE_IDS.payment, amount: '2.806000' }],
+    created_at: '2026-01-31T15:20:00.000Z',
+  },
+);
+export type OrderRefund = z.infer<typeof OrderRefund>;
 
 /** `POST /v1/refunds/{id}/request`: what your wallet sends to pay a refund. */
 export const RefundRequest = withExample(

@@ -61,13 +61,13 @@ test('a stream is read on from a revision', async () => {
   ]);
 });
 
-const all = async (events: AsyncIterable<unknown>) => {
+const countOf = async (events: AsyncIterable<unknown>) => {
   let count = 0;
   for await (const _ of events) count += 1;
   return count;
 };
 
-test('a stream that does not exist is empty, and a deleted one is known as such', async () => {
+test('reads tell a deleted stream from one that never was, except those that only want events', async () => {
   const { client } = await start(0);
   expect([await readStream(client, 'never-1', AnyEvent), await readStream(client, 'gone-1', AnyEvent)]).toEqual([
     [],
@@ -83,7 +83,9 @@ test('a stream that does not exist is empty, and a deleted one is known as such'
   ]);
   expect([await eventBefore(client, 'never-1', 1), await eventBefore(client, 'gone-1', 1)]).toEqual([null, 'deleted']);
   expect([await isDeletedStream(client, 'never-1'), await isDeletedStream(client, 'gone-1')]).toEqual([false, true]);
-  expect([await all(eventsOf(client, 'gone-1', AnyEvent)), await all(rawEventsOf(client, 'gone-1'))]).toEqual([0, 0]);
+  expect([await countOf(eventsOf(client, 'gone-1', AnyEvent)), await countOf(rawEventsOf(client, 'gone-1'))]).toEqual([
+    0, 0,
+  ]);
 });
 
 test('the first, the last, and the event before another one', async () => {
@@ -95,7 +97,7 @@ test('the first, the last, and the event before another one', async () => {
   expect(reads).toEqual(['s-1 0+1', 's-1 end+1', 's-1 2+1', 's-1 end+1']);
 });
 
-/** A client whose reads fail, or never answer. */
+/** A client whose reads return this stream. */
 const clientOf = (reading: Readable) => ({ readStream: () => reading }) as unknown as EventStoreDBClient;
 const failing = () => clientOf(new Readable({ objectMode: true, read: () => {} }).destroy(new Error('broken')));
 
@@ -144,7 +146,7 @@ describe('a store that does not answer', () => {
     expect(timers.getTimerCount()).toBe(0);
   });
 
-  test('a read left early is read to its end, or ended', async () => {
+  test('a read that is left early is ended after 5 s, unless it ends by itself before', async () => {
     const reading = silent();
     reading.push({ event: { revision: 0n } });
     for await (const _ of rawEventsOf(clientOf(reading), 's-1')) break;

@@ -114,7 +114,7 @@ const leadShard = async (
   };
   const checkpoint = await acquireCheckpoint(pool, { client, schema, name: checkpointName });
   const lag = lags?.measure(checkpointName);
-  const parked = parkedStreams({ client, pool, schema, name, log, ...(has && { has }) });
+  const parked = parkedStreams({ client, pool, schema, name, log, ...(has && { isOwn: has }) });
   const running = AbortSignal.any([signal, fenced.signal]);
   const handleIsolated = isolateFaults((events, position) => handle(events, position, checkpoint), parked, running);
   await runSubscription({

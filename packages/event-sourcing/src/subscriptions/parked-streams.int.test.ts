@@ -20,7 +20,14 @@ const start = (name = 'relay', has?: (event: AllStreamResolvedEvent) => Promise<
       void lines.push([level, stream ?? parked, text].join(' '));
   const log = { info: line('info'), warn: line('warn'), error: line('error') } as unknown as Logger;
   const { client } = tallies.options();
-  const parked = parkedStreams({ client, pool: tallies.pool, schema: 'tallies', name, log, ...(has && { has }) });
+  const parked = parkedStreams({
+    client,
+    pool: tallies.pool,
+    schema: 'tallies',
+    name,
+    log,
+    ...(has && { isOwn: has }),
+  });
   return { ...parked, lines };
 };
 const entryOf = async (stream: string, revision: number): Promise<AllStreamResolvedEvent> => {

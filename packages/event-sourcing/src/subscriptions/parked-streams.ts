@@ -14,8 +14,8 @@ interface ParkedStreamsOptions {
   /** Name of the subscription. All its shards use the same rows, so these stay valid when the number of shards
    *  changes. */
   readonly name: string;
-  /** Whether an event belongs to this shard; every event where it is absent. */
-  readonly has?: (event: AllStreamResolvedEvent) => Promise<boolean>;
+  /** Whether an event belongs to this shard. By default, every event does. */
+  readonly isOwn?: (event: AllStreamResolvedEvent) => Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -23,6 +23,8 @@ interface ParkedStreamsOptions {
  *  later events of that stream wait, so their order stays, and other streams go on. The row keeps the revision from
  *  which the stream is handled again once a fixed version runs. */
 interface ParkedStreams {
+  /** Reads which streams are parked, those of other shards too. Call it before the first event, and after other shards
+   *  may have changed them. */
   readonly load: () => Promise<void>;
   readonly has: (stream: string) => boolean;
   /** Durable when it resolves. */
@@ -41,7 +43,7 @@ export const parkedStreams = ({
   pool,
   schema,
   name,
-  has: isOwn = async () => true,
+  isOwn = async () => true,
   log,
 }: ParkedStreamsOptions): ParkedStreams => {
   const table = `${schema}.parked_streams`;
@@ -153,6 +155,7 @@ export const isolateFaults =
       if (isOutage(error) || signal.aborted) throw error;
     }
     for (const entry of ready) {
+      // An earlier event of the batch may have parked its stream.
       if (!isReady(entry)) continue;
       try {
         await withAttempts(() => handle([entry], positionOf(entry)), signal);
@@ -170,8 +173,8 @@ const withAttempts = (work: () => Promise<void>, signal: AbortSignal): Promise<v
   retry(work, {
     signal,
     onError: (error, attempt) => {
-      const isForGood = error instanceof UnreadableEventError || error instanceof RefusedMessageError;
-      if (isForGood || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;
+      const isPermanent = error instanceof UnreadableEventError || error instanceof RefusedMessageError;
+      if (isPermanent || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;
     },
   });
 

@@ -48,6 +48,13 @@ test('requests are refused at once, and the service is not ready, until the gate
   expect((await app.inject('/things')).statusCode).toBe(200);
 });
 
+test('a request that already waits is told as well that an operator has to act', async () => {
+  const gate = createStartGate(50);
+  const waiting = gate.waitUntilOpen();
+  gate.refuse(new Error('another event store'));
+  await expect(waiting).rejects.toThrow('an operator has to repair the service');
+});
+
 test('a startup task retries other errors, and ends the process on a fatal one', async () => {
   const fatal: FatalStartError[] = [];
   const tasks = createStartupTasks(log, (error) => void fatal.push(error));

@@ -64,7 +64,8 @@ export interface StartGate {
   readonly open: () => void;
   /** Refuses every request from now on: an operator has to act. `reason` is for the readiness check. */
   readonly refuse: (reason: Error) => void;
-  /** Resolves when the gate is open. Throws `dependency_unavailable` if that takes too long. */
+  /** Resolves when the gate is open. Throws `dependency_unavailable` if that takes too long, or while requests are
+   *  refused. */
   readonly waitUntilOpen: () => Promise<void>;
   /** Readiness check: rejects with the reason while requests are refused. */
   readonly check: () => Promise<void>;
@@ -80,7 +81,7 @@ export const createStartGate = (waitMs = WAIT_MS): StartGate => {
   const opened = new Promise<void>((done) => {
     resolve = done;
   });
-  const refuse = (cause: unknown): never => {
+  const throwRefusal = (cause: unknown): never => {
     throw new AppError('dependency_unavailable', 'an operator has to repair the service: retry later', { cause });
   };
   return {
@@ -95,14 +96,15 @@ export const createStartGate = (waitMs = WAIT_MS): StartGate => {
     },
     waitUntilOpen: async () => {
       if (isOpen) return;
-      if (refusal) refuse(refusal);
+      if (refusal) throwRefusal(refusal);
       await withTimeout(waitMs, opened).catch((cause: unknown) => {
+        if (refusal) throwRefusal(refusal);
         throw new AppError('dependency_unavailable', 'the service is starting: retry the request', {
           cause,
           dependency: 'preparation',
         });
       });
-      if (refusal) refuse(refusal);
+      if (refusal) throwRefusal(refusal);
     },
     check: async () => {
       // Readiness answers with the message of a ConfigError: an operator has to act.

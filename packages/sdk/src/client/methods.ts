@@ -1,4 +1,4 @@
-/** Options of one request; each replaces that of the client. */
+/** Options of one request. They replace those of the client, except `headers`, which come beside them. */
 export interface RequestOptions {
   /** The Idempotency-Key of a POST, 1 to 255 visible characters. By default the client makes one for each call and keeps
    *  it over its retries. Give your own to repeat a call later, for example after a crash of your process. */
@@ -9,7 +9,7 @@ export interface RequestOptions {
   readonly maxRetries?: number | undefined;
   /** Ends the call, its waits included, with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Further headers. */
+  /** Headers beside those of the client. One of the same name replaces it. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ export interface Page<Item> {
 
 /** A list. `await` it for one page, or read every item with `for await`, which asks for pages as they are needed. */
 export interface List<Item, P extends Page<Item> = Page<Item>> extends PromiseLike<P>, AsyncIterable<Item> {
-  /** Every page from here on. A `next_cursor` that you store lets you go on exactly after its page. */
+  /** Every page from the `cursor` of this list on. A `next_cursor` that you store lets you go on exactly after its page. */
   readonly pages: () => AsyncIterable<P>;
   /** The cursor of the page whose items `for await` returns now; undefined on the first page. After an interruption,
    *  list again with this `cursor` and the same filters: the items of that page come again, none is left out. */

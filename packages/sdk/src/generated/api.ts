@@ -79,7 +79,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update the authenticated merchant
+         * @description Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.
+         *
+         *     Needs the scope `merchant:self:update`.
+         */
+        patch: operations["updateMerchant"];
         trace?: never;
     };
     "/v1/merchants/me/payment-page": {
@@ -149,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Create an order
-         * @description Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.
+         * @description Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. `enable_rails`, `payment_currency` and `capabilities` may be left out where the merchant has `order_defaults`; what the request has counts. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.
          *
          *     Needs the scope `orders:self:create`.
          */
@@ -232,6 +238,28 @@ export interface paths {
          *     Needs the scope `orders:self:update`.
          */
         post: operations["cancelOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/refund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a refund of an order
+         * @description Records that you paid an amount of an order back, whatever payments it came by. It moves no money: send the money yourself. The amount is taken from what is applied to the order, the newest payment first. A surplus and orphans are never taken: they are `due_back_amount`, and are refunded by themselves. An amount in an item currency is converted by the locked rate and rounded up, never above what is left. Each part is a refund of its payment (`GET /v1/refunds`). A paid order stays `paid` until all that is applied to it is refunded; then it becomes `reversed`. Returns 409 `refund_too_large`, which names what is left in each currency, 409 `nothing_to_refund` if nothing is left, and 409 `order_state_conflict` while the order is open. Send an `Idempotency-Key`: without one, a repeated request is a second refund.
+         *
+         *     Needs the scope `payments:self:refund`.
+         */
+        post: operations["refundOrder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1288,7 +1316,7 @@ export interface components {
         HistoryAllocation: {
             /** @description The payment that the event is about. */
             payment_id: string;
-            /** @description The part that the order took. */
+            /** @description The part that counts for the order after the event. */
             applied_amount: string;
             /** @description The surplus, due for refund. */
             unapplied_amount: string;
@@ -1315,7 +1343,7 @@ export interface components {
          *       }
          *     }
          */
-        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"] | components["schemas"]["PaymentRefundClaimIssuedEntry"] | components["schemas"]["PaymentRefundClaimedEntry"];
+        HistoryEntry: components["schemas"]["OrderCreatedEntry"] | components["schemas"]["OrderInstructedEntry"] | components["schemas"]["OrderPaymentReceivedEntry"] | components["schemas"]["OrderPaymentConfirmedEntry"] | components["schemas"]["OrderPaymentBlockChangedEntry"] | components["schemas"]["OrderPaymentsAppliedEntry"] | components["schemas"]["OrderPaymentsOrphanedEntry"] | components["schemas"]["OrderPaymentFailedEntry"] | components["schemas"]["OrderPaymentReinstatedEntry"] | components["schemas"]["OrderPaymentRefundedEntry"] | components["schemas"]["OrderRefundedEntry"] | components["schemas"]["OrderPaidEntry"] | components["schemas"]["OrderAcceptedEntry"] | components["schemas"]["OrderUpdatedEntry"] | components["schemas"]["OrderRenewedEntry"] | components["schemas"]["OrderTimeAdvancedEntry"] | components["schemas"]["OrderExpiredEntry"] | components["schemas"]["OrderCanceledEntry"] | components["schemas"]["OrderDeletedEntry"] | components["schemas"]["PaymentReceivedEntry"] | components["schemas"]["PaymentConfirmedEntry"] | components["schemas"]["PaymentBlockChangedEntry"] | components["schemas"]["PaymentAppliedEntry"] | components["schemas"]["PaymentOrphanedEntry"] | components["schemas"]["PaymentFailedEntry"] | components["schemas"]["PaymentReinstatedEntry"] | components["schemas"]["PaymentRefundedEntry"] | components["schemas"]["PaymentAssignedEntry"] | components["schemas"]["PaymentRefundRequestedEntry"] | components["schemas"]["PaymentRefundAddressedEntry"] | components["schemas"]["PaymentRefundSentEntry"] | components["schemas"]["PaymentRefundReopenedEntry"] | components["schemas"]["PaymentRefundCanceledEntry"] | components["schemas"]["PaymentRefundClaimIssuedEntry"] | components["schemas"]["PaymentRefundClaimedEntry"];
         HistoryInstruction: {
             /** @description The rail that the instruction is for. */
             rail: components["schemas"]["Rail"];
@@ -1453,6 +1481,12 @@ export interface components {
          *           "deposit_instructions": {}
          *         }
          *       ],
+         *       "order_defaults": {
+         *         "enable_rails": [
+         *           "crypto_deposit"
+         *         ],
+         *         "payment_currency": "USDC"
+         *       },
          *       "business_profile": {
          *         "business_name": "La Fonda",
          *         "contact_email": "hola@lafonda.example"
@@ -1469,6 +1503,8 @@ export interface components {
             type: components["schemas"]["MerchantType"];
             /** @description The rails and currencies that the merchant accepts, without those that are unavailable at the moment. */
             payment_methods: components["schemas"]["PaymentMethod"][];
+            /** @description What new orders get for fields that their creates leave out. */
+            order_defaults: components["schemas"]["OrderDefaults"];
             /** @description Present only if `type` is `individual`. */
             individual_profile?: components["schemas"]["IndividualProfile"] | undefined;
             /** @description Present only if `type` is `business`. */
@@ -1548,12 +1584,12 @@ export interface components {
             metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description What is sold. The sum of the items is the amount due. */
             items: components["schemas"]["ItemDto"][];
-            /** @description How the payer may pay. Each rail at most once. */
-            enable_rails: components["schemas"]["Rail"][];
-            /** @description The currency in which the order is paid. */
-            payment_currency: components["schemas"]["PaymentCurrency"];
-            /** @description What may happen to the order. */
-            capabilities: components["schemas"]["CapabilitiesDto"];
+            /** @description How the payer may pay. Each rail at most once. By default that of your `order_defaults`; required without one. */
+            enable_rails?: components["schemas"]["Rail"][] | undefined;
+            /** @description The currency in which the order is paid. By default that of your `order_defaults`; required without one. */
+            payment_currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            /** @description What may happen to the order. By default that of your `order_defaults`; required without one. */
+            capabilities?: components["schemas"]["CapabilitiesDto"] | undefined;
             /** @description Minutes until the order expires. By default 60. */
             expiration_minutes?: number | undefined;
             /** @description The part of the total that may be missing, with at most 2 decimals. By default, that of the merchant. */
@@ -1704,6 +1740,8 @@ export interface components {
             item_totals: components["schemas"]["ItemTotals"];
             /** @description The payments of the order, oldest first. */
             payments: components["schemas"]["Payment"][];
+            /** @description The refunds of the order as a whole, oldest first. Absent without one. */
+            refunds?: components["schemas"]["OrderRefund"][] | undefined;
             /** @description The state of the order. */
             status: components["schemas"]["OrderStatus"];
             /** @description Why the order has its status. */
@@ -1932,6 +1970,22 @@ export interface components {
             hash: string;
             /** @description What the event changed. */
             data: components["schemas"]["OrderCreatedData"];
+        };
+        OrderDefaults: {
+            /** @description How the payer may pay. Each rail at most once. */
+            enable_rails?: components["schemas"]["Rail"][] | undefined;
+            /** @description The currency in which the order is paid. */
+            payment_currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            /** @description What may happen to the order. */
+            capabilities?: components["schemas"]["Capabilities"] | undefined;
+        };
+        OrderDefaultsDto: {
+            /** @description How the payer may pay. Each rail at most once. */
+            enable_rails?: components["schemas"]["Rail"][] | undefined;
+            /** @description The currency in which the order is paid. */
+            payment_currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            /** @description What may happen to the order. */
+            capabilities?: components["schemas"]["CapabilitiesDto"] | undefined;
         };
         OrderDeletedData: {
             /** @description The reason that was given. */
@@ -2374,6 +2428,8 @@ export interface components {
             status_reason: string;
             /** @description The total of all refunds of the payment after this one. */
             refunded_amount?: string | undefined;
+            /** @description The part that counts for the order after the event. */
+            applied_amount?: string | undefined;
         };
         /** @description A payment of an order was refunded, in full or in part. */
         OrderPaymentRefundedEntry: {
@@ -2578,6 +2634,111 @@ export interface components {
             external_reference_id: string;
             /** @description The metadata of the order. Absent if it had none. */
             metadata?: components["schemas"]["Metadata"] | undefined;
+        };
+        /**
+         * @example {
+         *       "id": "orf_01KG9Q4B5C6D7E8F9G0H1J2K3N",
+         *       "amount": "2.806000",
+         *       "requested_amount": "50.00",
+         *       "requested_currency": "MXN",
+         *       "reason": "one dish was not served",
+         *       "parts": [
+         *         {
+         *           "refund_id": "rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M",
+         *           "payment_id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
+         *           "amount": "2.806000"
+         *         }
+         *       ],
+         *       "created_at": "2026-01-31T15:20:00.000Z"
+         *     }
+         */
+        OrderRefund: {
+            /** @description The refund of the order: `orf_` and a ULID. */
+            id: string;
+            /** @description The amount, in the currency of the order: the sum of `parts`. */
+            amount: string;
+            /** @description The amount of the request, if it was in an item currency. */
+            requested_amount?: string | undefined;
+            /** @description The currency of `requested_amount`. */
+            requested_currency?: components["schemas"]["ItemCurrency"] | undefined;
+            /** @description The reason that the request gave. */
+            reason?: string | undefined;
+            /** @description The refunds of payments that make it up, the newest payment first. */
+            parts: components["schemas"]["OrderRefundPart"][];
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+        };
+        OrderRefundPart: {
+            /** @description The refund of the payment: `GET /v1/refunds/{id}`. */
+            refund_id: string;
+            /** @description The payment. */
+            payment_id: string;
+            /** @description What of the refund is of this payment. */
+            amount: string;
+        };
+        OrderRefundedData: {
+            /** @description The refund of the order: `orf_` and a ULID. */
+            order_refund_id: string;
+            /** @description The refunds of payments that make it up. */
+            parts: {
+                /** @description The refund of the payment: `GET /v1/refunds/{id}`. */
+                refund_id: string;
+                /** @description The payment. */
+                payment_id: string;
+                /** @description What of the refund is of this payment. */
+                amount?: string | undefined;
+            }[];
+            /** @description The amount of the refund. */
+            amount?: string | undefined;
+            /** @description The amount of the request, if it was in an item currency. */
+            requested_amount?: string | undefined;
+            /** @description The currency of `requested_amount`. */
+            requested_currency?: components["schemas"]["ItemCurrency"] | undefined;
+            /** @description The reason that was given. */
+            reason?: string | undefined;
+        };
+        /** @description The merchant recorded a refund of an order, over one or more payments. A message follows for each part, when its payment has it. */
+        OrderRefundedEntry: {
+            /** @description The event: `evt_` and a ULID. */
+            id: string;
+            /** @description `order-` or `payment-`, and the id of the order or payment. */
+            stream: string;
+            /** @description The order whose history this is. */
+            order_id: string;
+            /** @description Number of the event on its stream, from 0. */
+            sequence: number;
+            /**
+             * @description The type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "OrderRefunded";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            actor: string;
+            /** @description Id of the request that recorded it. */
+            request_id: string;
+            /** @description The same value for every event that follows from one request. */
+            correlation_id: string;
+            /** @description Id of the event or request that directly caused it. */
+            causation_id: string;
+            /** @description `hash` of the previous event of the stream. For the first event: SHA-256 of the stream name. */
+            previous_hash: string;
+            /** @description SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed. */
+            hash: string;
+            /** @description What the event changed. */
+            data: components["schemas"]["OrderRefundedData"];
         };
         OrderRenewedData: {
             /** @description The locked rates after the event. */
@@ -2915,6 +3076,8 @@ export interface components {
             unapplied_amount?: string | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: string | undefined;
+            /** @description What refunds with `settle: "on_chain"` reserve while they are `pending` or `sent`. Another refund can take at most `paid_amount` without `refunded_amount` and this. Absent if nothing is reserved, and in `payments` of an order. A change of it leaves `updated_at` as it was. */
+            reserved_amount?: string | undefined;
             /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
             due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
@@ -2941,7 +3104,7 @@ export interface components {
         PaymentAppliedData: {
             /** @description The order that the payment names. */
             order_id: string;
-            /** @description The part that the order took. */
+            /** @description The part that counts for the order after the event. */
             applied_amount?: string | undefined;
             /** @description The surplus, due for refund. */
             unapplied_amount?: string | undefined;
@@ -3718,6 +3881,8 @@ export interface components {
         PaymentRefundedData: {
             /** @description The refund: `rfd_` and a ULID. */
             refund_id: string;
+            /** @description The refund of the order: `orf_` and a ULID. */
+            order_refund_id?: string | undefined;
             /** @description The amount of the refund. */
             amount?: string | undefined;
             /** @description The total of all refunds of the payment after this one. */
@@ -3995,6 +4160,8 @@ export interface components {
             payment_id: string;
             /** @description The order of the payment, as the payment names it. */
             order_id: string;
+            /** @description The refund of the order that this is a part of, if it is one. */
+            order_refund_id?: string | undefined;
             /** @description `recorded`: you recorded that you paid the money back; the gateway moved none. A refund with `settle: "on_chain"` is `pending` until a block contains its transfer, then `sent`, and `settled` once the transfer is final; `canceled` if you canceled it, or its payment failed. More values may come: treat one that you do not know as `pending`. */
             status: components["schemas"]["RefundStatus"];
             /** @description The amount of this refund. */
@@ -4045,6 +4212,26 @@ export interface components {
             claim_url: string;
             /** @description The refund. */
             refund: components["schemas"]["Refund"];
+        };
+        /**
+         * @description A currency in which the refund of an order may be given.
+         * @enum {string}
+         */
+        RefundCurrency: "MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG" | "BTC" | "ETH" | "CAZ";
+        /**
+         * @example {
+         *       "amount": "50.00",
+         *       "currency": "MXN",
+         *       "reason": "one dish was not served"
+         *     }
+         */
+        RefundOrder: {
+            /** @description The amount to refund, in `currency`. */
+            amount: string;
+            /** @description The payment currency of the order, or a currency of its items, which is converted by the locked rate. By default, the payment currency. */
+            currency?: components["schemas"]["RefundCurrency"] | undefined;
+            /** @description The reason for the refund, stored for you and for auditors. */
+            reason?: string | undefined;
         };
         RefundPage: {
             /** @description The items of this page. */
@@ -4207,6 +4394,8 @@ export interface components {
             unapplied_amount?: string | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: string | undefined;
+            /** @description What refunds with `settle: "on_chain"` reserve while they are `pending` or `sent`. Another refund can take at most `paid_amount` without `refunded_amount` and this. Absent if nothing is reserved, and in `payments` of an order. A change of it leaves `updated_at` as it was. */
+            reserved_amount?: string | undefined;
             /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
             due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
@@ -4381,6 +4570,20 @@ export interface components {
          * @enum {string}
          */
         UnavailableReason: "rate_unavailable" | "network_unavailable";
+        /**
+         * @example {
+         *       "order_defaults": {
+         *         "enable_rails": [
+         *           "crypto_deposit"
+         *         ],
+         *         "payment_currency": "USDC"
+         *       }
+         *     }
+         */
+        UpdateMerchantDto: {
+            /** @description All defaults. They replace those before: `{}` leaves none. */
+            order_defaults: components["schemas"]["OrderDefaultsDto"];
+        };
         /**
          * @example {
          *       "metadata": {
@@ -4647,6 +4850,8 @@ export type OrderCanceledData = components['schemas']['OrderCanceledData'];
 export type OrderCanceledEntry = components['schemas']['OrderCanceledEntry'];
 export type OrderCreatedData = components['schemas']['OrderCreatedData'];
 export type OrderCreatedEntry = components['schemas']['OrderCreatedEntry'];
+export type OrderDefaults = components['schemas']['OrderDefaults'];
+export type OrderDefaultsDto = components['schemas']['OrderDefaultsDto'];
 export type OrderDeletedData = components['schemas']['OrderDeletedData'];
 export type OrderDeletedEntry = components['schemas']['OrderDeletedEntry'];
 export type OrderDeletion = components['schemas']['OrderDeletion'];
@@ -4676,6 +4881,10 @@ export type OrderPaymentsAppliedEntry = components['schemas']['OrderPaymentsAppl
 export type OrderPaymentsOrphanedData = components['schemas']['OrderPaymentsOrphanedData'];
 export type OrderPaymentsOrphanedEntry = components['schemas']['OrderPaymentsOrphanedEntry'];
 export type OrderReference = components['schemas']['OrderReference'];
+export type OrderRefund = components['schemas']['OrderRefund'];
+export type OrderRefundPart = components['schemas']['OrderRefundPart'];
+export type OrderRefundedData = components['schemas']['OrderRefundedData'];
+export type OrderRefundedEntry = components['schemas']['OrderRefundedEntry'];
 export type OrderRenewedData = components['schemas']['OrderRenewedData'];
 export type OrderRenewedEntry = components['schemas']['OrderRenewedEntry'];
 export type OrderStatus = components['schemas']['OrderStatus'];
@@ -4736,6 +4945,8 @@ export type Rates = components['schemas']['Rates'];
 export type RecordedProviderPayment = components['schemas']['RecordedProviderPayment'];
 export type Refund = components['schemas']['Refund'];
 export type RefundClaim = components['schemas']['RefundClaim'];
+export type RefundCurrency = components['schemas']['RefundCurrency'];
+export type RefundOrder = components['schemas']['RefundOrder'];
 export type RefundPage = components['schemas']['RefundPage'];
 export type RefundPart = components['schemas']['RefundPart'];
 export type RefundPayment = components['schemas']['RefundPayment'];
@@ -4753,6 +4964,7 @@ export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type TestWebhook = components['schemas']['TestWebhook'];
 export type UnavailableReason = components['schemas']['UnavailableReason'];
+export type UpdateMerchantDto = components['schemas']['UpdateMerchantDto'];
 export type UpdateOrderDto = components['schemas']['UpdateOrderDto'];
 export type UpdateWebhookDto = components['schemas']['UpdateWebhookDto'];
 export type Webhook = components['schemas']['Webhook'];
@@ -4857,6 +5069,30 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+        };
+    };
+    updateMerchant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMerchantDto"];
+            };
+        };
         responses: {
             /** @description Success. */
             200: {
@@ -5137,6 +5373,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
+    refundOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The order id: `ord_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefundOrder"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRefund"];
                 };
             };
         };

@@ -35,6 +35,33 @@ export interface components {
             };
             /** @description The payments of the order, oldest first. */
             payments: components["schemas"]["Payment"][];
+            /** @description The refunds of the order as a whole, oldest first. Absent without one. */
+            refunds?: {
+                /** @description The refund of the order: `orf_` and a ULID. */
+                id: string;
+                /** @description The amount, in the currency of the order: the sum of `parts`. */
+                amount: components["schemas"]["Amount"];
+                /** @description The amount of the request, if it was in an item currency. */
+                requested_amount?: string | undefined;
+                /**
+                 * @description The currency of `requested_amount`.
+                 * @enum {string}
+                 */
+                requested_currency?: ("MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG") | undefined;
+                /** @description The reason that the request gave. */
+                reason?: string | undefined;
+                /** @description The refunds of payments that make it up, the newest payment first. */
+                parts: {
+                    /** @description The refund of the payment: `GET /v1/refunds/{id}`. */
+                    refund_id: string;
+                    /** @description The payment. */
+                    payment_id: string;
+                    /** @description What of the refund is of this payment. */
+                    amount: components["schemas"]["Amount"];
+                }[];
+                /** @description When it was created: ISO 8601, UTC, milliseconds. */
+                created_at: components["schemas"]["Timestamp"];
+            }[] | undefined;
             /**
              * @description The state of the order.
              * @enum {string}
@@ -167,6 +194,8 @@ export interface components {
             unapplied_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The total of all refunds of the payment. */
             refunded_amount?: components["schemas"]["Amount"] | undefined;
+            /** @description What refunds with `settle: "on_chain"` reserve while they are `pending` or `sent`. Another refund can take at most `paid_amount` without `refunded_amount` and this. Absent if nothing is reserved, and in `payments` of an order. A change of it leaves `updated_at` as it was. */
+            reserved_amount?: components["schemas"]["Amount"] | undefined;
             /** @description What of the payment is to be given back: all that is left of an `orphan`, or the surplus of an `applied` payment that is due for refund. It counts a refund that waits for its transfer until that is settled. Absent if nothing is due. */
             due_back_amount?: components["schemas"]["Amount"] | undefined;
             /**
@@ -616,6 +645,7 @@ export interface components {
                     paymentId: string;
                     refundId: string;
                     refundedTotalMinor: components["schemas"]["Minor"];
+                    orderRefundedTotalMinor?: components["schemas"]["Minor"] | undefined;
                     refundedAt: components["schemas"]["Timestamp"];
                     appliedMinor?: components["schemas"]["Minor"] | undefined;
                     /** @enum {string} */
@@ -684,6 +714,28 @@ export interface components {
                     sightings?: {
                         [key: string]: number;
                     } | undefined;
+                    at: components["schemas"]["Timestamp"];
+                };
+                resource: components["schemas"]["Order"];
+            };
+        };
+        /** @description The merchant recorded a refund of an order, over one or more payments. A message follows for each part, when its payment has it. */
+        OrderRefunded: components["schemas"]["Envelope"] & {
+            /** @constant */
+            type: "order.refunded";
+            data: {
+                change: {
+                    orderRefundId: string;
+                    amountMinor: components["schemas"]["Minor"];
+                    requestedAmount?: string | undefined;
+                    /** @enum {string} */
+                    requestedCurrency?: ("MXN" | "USD" | "EUR" | "ARS" | "BRL" | "COP" | "CLP" | "PEN" | "GBP" | "CHF" | "CAD" | "AUD" | "JPY" | "KWD" | "USDT" | "USDC" | "USDG") | undefined;
+                    reason?: string | undefined;
+                    parts: {
+                        refundId: string;
+                        paymentId: string;
+                        amountMinor: components["schemas"]["Minor"];
+                    }[];
                     at: components["schemas"]["Timestamp"];
                 };
                 resource: components["schemas"]["Order"];
@@ -1095,6 +1147,8 @@ export interface components {
                     refundId: string;
                     amountMinor: components["schemas"]["Minor"];
                     refundedTotalMinor: components["schemas"]["Minor"];
+                    orderRefundId?: string | undefined;
+                    orderRefundedTotalMinor?: components["schemas"]["Minor"] | undefined;
                     reason?: string | undefined;
                     by?: string | undefined;
                     txHash?: string | undefined;
@@ -1179,6 +1233,7 @@ export type OrderPaymentRefunded = components['schemas']['OrderPaymentRefunded']
 export type OrderPaymentReinstated = components['schemas']['OrderPaymentReinstated'];
 export type OrderPaymentsApplied = components['schemas']['OrderPaymentsApplied'];
 export type OrderPaymentsOrphaned = components['schemas']['OrderPaymentsOrphaned'];
+export type OrderRefunded = components['schemas']['OrderRefunded'];
 export type OrderRenewed = components['schemas']['OrderRenewed'];
 export type OrderTimeAdvanced = components['schemas']['OrderTimeAdvanced'];
 export type OrderUpdated = components['schemas']['OrderUpdated'];
@@ -1212,14 +1267,14 @@ export const Amount = typed<Amount>()(z.string().regex(new RegExp("^(0|[1-9]\\d*
 export const Modifier = typed<Modifier>()(z.object({ "name": z.string(), "quantity": z.number(), "unit_price": Amount, "currency": z.string() }));
 export const Item = typed<Item>()(z.object({ "name": z.string(), "quantity": z.number(), "unit_price": z.string().regex(new RegExp("^-?(0|[1-9]\\d*)(\\.\\d{1,18})?$")), "currency": z.string(), "kind": z.string().optional(), "modifiers": z.array(Modifier).optional() }));
 /** The payment right after the event, as the API shows it. */
-export const Payment = typed<Payment>()(z.object({ "id": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "order_id": z.string(), "status": z.string(), "payment_rail": z.string(), "provider_id": z.string(), "paid_amount": Amount, "fee_amount": Amount, "net_amount": Amount, "currency": z.string(), "asset": z.string().optional(), "asset_label": z.string().optional(), "credited": z.boolean().optional(), "metadata": Metadata.optional(), "applied_amount": Amount.optional(), "unapplied_amount": Amount.optional(), "refunded_amount": Amount.optional(), "due_back_amount": Amount.optional(), "orphan_reason": z.string().optional(), "failure_reason": z.string().optional(), "tx_hash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "created_at": Timestamp, "updated_at": Timestamp }));
+export const Payment = typed<Payment>()(z.object({ "id": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "order_id": z.string(), "status": z.string(), "payment_rail": z.string(), "provider_id": z.string(), "paid_amount": Amount, "fee_amount": Amount, "net_amount": Amount, "currency": z.string(), "asset": z.string().optional(), "asset_label": z.string().optional(), "credited": z.boolean().optional(), "metadata": Metadata.optional(), "applied_amount": Amount.optional(), "unapplied_amount": Amount.optional(), "refunded_amount": Amount.optional(), "reserved_amount": Amount.optional(), "due_back_amount": Amount.optional(), "orphan_reason": z.string().optional(), "failure_reason": z.string().optional(), "tx_hash": z.string().optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "created_at": Timestamp, "updated_at": Timestamp }));
 /** The value of one unit of the item currency in the currency of the order. */
 export const Rate = typed<Rate>()(z.object({ "rate": z.string(), "source": z.string(), "quoted_at": Timestamp, "expires_at": Timestamp }));
 export const Capabilities = typed<Capabilities>()(z.object({ "can_cancel": z.boolean(), "can_update": z.boolean(), "can_overpay": z.boolean(), "partial_payments": z.boolean(), "express_checkout": z.boolean(), "expiration_auto_renewal": z.boolean() }));
 export const CryptoDepositInstruction = typed<CryptoDepositInstruction>()(z.object({ "rail": z.literal("crypto_deposit"), "currency": z.string(), "network": z.string(), "chain_id": z.string(), "asset": z.string(), "asset_label": z.string().optional(), "address": z.string(), "amount": Amount, "amount_units": z.string(), "decimals": z.int(), "payment_uri": z.string().optional(), "required_confirmations": z.int(), "smallest_payable_amount": Amount.optional(), "expires_at": Timestamp }));
 export const GatewayPayInstruction = typed<GatewayPayInstruction>()(z.object({ "rail": z.literal("gateway_pay"), "currency": z.string(), "amount": Amount, "provider": z.string(), "payment_reference": z.string(), "payment_url": z.string(), "qr_content": z.string().optional(), "expires_at": Timestamp }));
 /** The order right after the event, as the API shows it. */
-export const Order = typed<Order>()(z.object({ "id": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "external_reference_id": z.string(), "return_url": z.string().optional(), "cancel_url": z.string().optional(), "metadata": Metadata.optional(), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "items": z.array(Item), "item_totals": z.record(z.string(), Amount), "payments": z.array(Payment), "status": z.string(), "status_reason": z.string().optional(), "total_amount": Amount, "remaining_amount": Amount, "shortfall_amount": Amount.optional(), "due_back_amount": Amount.optional(), "underpayment_tolerance_percent": z.number().optional(), "currency": z.string(), "rates": z.record(z.string(), Rate), "capabilities": Capabilities, "deposit_instructions": z.array(orAnotherVariant([CryptoDepositInstruction, GatewayPayInstruction])), "payment_reference": z.string().optional(), "payment_url": z.string().optional(), "expiration_date": Timestamp.optional(), "paid_at": Timestamp.optional(), "created_at": Timestamp.optional(), "updated_at": Timestamp.optional() }));
+export const Order = typed<Order>()(z.object({ "id": z.string().regex(new RegExp("^ord_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "external_reference_id": z.string(), "return_url": z.string().optional(), "cancel_url": z.string().optional(), "metadata": Metadata.optional(), "merchant_id": z.string().regex(new RegExp("^mer_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "items": z.array(Item), "item_totals": z.record(z.string(), Amount), "payments": z.array(Payment), "refunds": z.array(z.object({ "id": z.string().regex(new RegExp("^orf_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amount": Amount, "requested_amount": z.string().optional(), "requested_currency": z.string().optional(), "reason": z.string().optional(), "parts": z.array(z.object({ "refund_id": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "payment_id": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amount": Amount })), "created_at": Timestamp })).optional(), "status": z.string(), "status_reason": z.string().optional(), "total_amount": Amount, "remaining_amount": Amount, "shortfall_amount": Amount.optional(), "due_back_amount": Amount.optional(), "underpayment_tolerance_percent": z.number().optional(), "currency": z.string(), "rates": z.record(z.string(), Rate), "capabilities": Capabilities, "deposit_instructions": z.array(orAnotherVariant([CryptoDepositInstruction, GatewayPayInstruction])), "payment_reference": z.string().optional(), "payment_url": z.string().optional(), "expiration_date": Timestamp.optional(), "paid_at": Timestamp.optional(), "created_at": Timestamp.optional(), "updated_at": Timestamp.optional() }));
 /** Where to pay, as the rail assigned it. */
 export const AssignedInstruction = typed<AssignedInstruction>()(orAnotherVariant([z.object({ "rail": z.literal("crypto_deposit"), "currency": z.string(), "network": z.string(), "address": z.string(), "derivation": z.object({ "fingerprint": z.string(), "path": z.string() }), "chainId": z.string(), "asset": z.string(), "assetLabel": z.string().optional(), "decimals": z.int(), "currencyDecimals": z.int(), "requiredConfirmations": z.int(), "smallestPayableMinor": Minor.optional(), "payableStepMinor": Minor.optional() }), z.object({ "rail": z.literal("gateway_pay"), "currency": z.string(), "provider": z.string(), "paymentReference": z.string(), "paymentUrl": z.string(), "qrContent": z.string().optional(), "deposits": z.array(z.object({ "network": z.string(), "address": z.string(), "derivation": z.object({ "fingerprint": z.string(), "path": z.string() }), "chainId": z.string(), "asset": z.string(), "assetLabel": z.string().optional(), "decimals": z.int(), "currencyDecimals": z.int(), "requiredConfirmations": z.int(), "smallestPayableMinor": Minor.optional(), "payableStepMinor": Minor.optional() })).optional() })]));
 /** A payment as it was offered to its order. */
@@ -1250,13 +1305,15 @@ export const OrderPaymentFailed = typed<OrderPaymentFailed>()(attributes.extend(
 /** A payment was offered to an order. It does not count until it is confirmed and applied. */
 export const OrderPaymentReceived = typed<OrderPaymentReceived>()(attributes.extend(z.object({ "type": z.literal("order.payment_received"), "data": z.object({ "change": z.object({ "payment": OfferedPayment, "confirmed": z.boolean(), "at": Timestamp }), "resource": Order }) }).shape));
 /** A payment of an order was refunded, in full or in part. */
-export const OrderPaymentRefunded = typed<OrderPaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("order.payment_refunded"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundedTotalMinor": Minor, "refundedAt": Timestamp, "appliedMinor": Minor.optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
+export const OrderPaymentRefunded = typed<OrderPaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("order.payment_refunded"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundedTotalMinor": Minor, "orderRefundedTotalMinor": Minor.optional(), "refundedAt": Timestamp, "appliedMinor": Minor.optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** The rail saw the money of a failed payment again. It does not count until it is confirmed and applied. */
 export const OrderPaymentReinstated = typed<OrderPaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("order.payment_reinstated"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "sighting": z.int(), "reinstatedAt": Timestamp, "confirmed": z.boolean(), "confirmedAt": Timestamp.optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */
 export const OrderPaymentsApplied = typed<OrderPaymentsApplied>()(attributes.extend(z.object({ "type": z.literal("order.payments_applied"), "data": z.object({ "change": z.object({ "allocations": z.array(z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "appliedMinor": Minor, "unappliedMinor": Minor, "smallestPayableMinor": Minor.optional() })), "shortfallMinor": Minor.optional(), "sightings": z.record(z.string(), z.int()).optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** Payments became orphans: they are due for refund. */
 export const OrderPaymentsOrphaned = typed<OrderPaymentsOrphaned>()(attributes.extend(z.object({ "type": z.literal("order.payments_orphaned"), "data": z.object({ "change": z.object({ "paymentIds": z.array(z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$"))), "orphanReason": z.string(), "sightings": z.record(z.string(), z.int()).optional(), "at": Timestamp }), "resource": Order }) }).shape));
+/** The merchant recorded a refund of an order, over one or more payments. A message follows for each part, when its payment has it. */
+export const OrderRefunded = typed<OrderRefunded>()(attributes.extend(z.object({ "type": z.literal("order.refunded"), "data": z.object({ "change": z.object({ "orderRefundId": z.string().regex(new RegExp("^orf_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "requestedAmount": z.string().optional(), "requestedCurrency": z.string().optional(), "reason": z.string().optional(), "parts": z.array(z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor })), "at": Timestamp }), "resource": Order }) }).shape));
 /** An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline. */
 export const OrderRenewed = typed<OrderRenewed>()(attributes.extend(z.object({ "type": z.literal("order.renewed"), "data": z.object({ "change": z.object({ "rates": z.record(z.string(), Rate), "totalMinor": Minor, "pricedMinor": Minor.optional(), "expiresAt": Timestamp, "ratesExpireAt": Timestamp.optional(), "renewal": z.int(), "at": Timestamp }), "resource": Order }) }).shape));
 /** The clock of a sandbox order was advanced. Its deadline is earlier by that time. */
@@ -1292,12 +1349,12 @@ export const PaymentRefundRequested = typed<PaymentRefundRequested>()(attributes
 /** A block contains the transfer of a requested refund. */
 export const PaymentRefundSent = typed<PaymentRefundSent>()(attributes.extend(z.object({ "type": z.literal("payment.refund_sent"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "transferId": z.string(), "txHash": z.string(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */
-export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "asset": z.string().optional(), "requestedAt": Timestamp.optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
+export const PaymentRefunded = typed<PaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("payment.refunded"), "data": z.object({ "change": z.object({ "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "amountMinor": Minor, "refundedTotalMinor": Minor, "orderRefundId": z.string().regex(new RegExp("^orf_[0-7][0-9A-HJKMNP-TV-Z]{25}$")).optional(), "orderRefundedTotalMinor": Minor.optional(), "reason": z.string().optional(), "by": z.string().optional(), "txHash": z.string().optional(), "network": z.string().optional(), "destination": z.string().optional(), "asset": z.string().optional(), "requestedAt": Timestamp.optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 /** The rail of a failed payment saw its money again. The payment is received once more. */
 export const PaymentReinstated = typed<PaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("payment.reinstated"), "data": z.object({ "change": z.object({ "sighting": z.int(), "seenAt": Timestamp, "confirmed": z.boolean(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Payment, "order": z.object({ "external_reference_id": z.string(), "metadata": Metadata.optional() }).optional() }) }).shape));
 
 /** A message of the topic `orders.v1`. */
-export type OrderMessage = OrderAccepted | OrderCanceled | OrderCreated | OrderDeleted | OrderExpired | OrderInstructed | OrderPaid | OrderPaymentBlockChanged | OrderPaymentConfirmed | OrderPaymentFailed | OrderPaymentReceived | OrderPaymentRefunded | OrderPaymentReinstated | OrderPaymentsApplied | OrderPaymentsOrphaned | OrderRenewed | OrderTimeAdvanced | OrderUpdated;
+export type OrderMessage = OrderAccepted | OrderCanceled | OrderCreated | OrderDeleted | OrderExpired | OrderInstructed | OrderPaid | OrderPaymentBlockChanged | OrderPaymentConfirmed | OrderPaymentFailed | OrderPaymentReceived | OrderPaymentRefunded | OrderPaymentReinstated | OrderPaymentsApplied | OrderPaymentsOrphaned | OrderRefunded | OrderRenewed | OrderTimeAdvanced | OrderUpdated;
 /** Accepts messages of types that this version does not know. The TypeScript type does not show them. */
 export const OrderMessage = messageSchema<OrderMessage>(attributes, {
   'order.accepted': OrderAccepted,
@@ -1315,6 +1372,7 @@ export const OrderMessage = messageSchema<OrderMessage>(attributes, {
   'order.payment_reinstated': OrderPaymentReinstated,
   'order.payments_applied': OrderPaymentsApplied,
   'order.payments_orphaned': OrderPaymentsOrphaned,
+  'order.refunded': OrderRefunded,
   'order.renewed': OrderRenewed,
   'order.time_advanced': OrderTimeAdvanced,
   'order.updated': OrderUpdated,

@@ -38,6 +38,15 @@ export interface Methods {
   getMerchant(options?: RequestOptions): Promise<Schemas['Merchant']>;
 
   /**
+   * Update the authenticated merchant.
+   *
+   * Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.
+   *
+   * Needs the scope `merchant:self:update`.
+   */
+  updateMerchant(body: Schemas['UpdateMerchantDto'], options?: RequestOptions): Promise<Schemas['Merchant']>;
+
+  /**
    * Retrieve the settings of the payment page.
    *
    * Returns how the payment page looks for your payers.
@@ -67,7 +76,7 @@ export interface Methods {
   /**
    * Create an order.
    *
-   * Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.
+   * Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. `enable_rails`, `payment_currency` and `capabilities` may be left out where the merchant has `order_defaults`; what the request has counts. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.
    *
    * Needs the scope `orders:self:create`.
    */
@@ -126,6 +135,15 @@ export interface Methods {
    * Needs the scope `orders:self:update`.
    */
   cancelOrder(id: string, body?: Schemas['CancelOrderDto'], options?: RequestOptions): Promise<Schemas['Order']>;
+
+  /**
+   * Record a refund of an order.
+   *
+   * Records that you paid an amount of an order back, whatever payments it came by. It moves no money: send the money yourself. The amount is taken from what is applied to the order, the newest payment first. A surplus and orphans are never taken: they are `due_back_amount`, and are refunded by themselves. An amount in an item currency is converted by the locked rate and rounded up, never above what is left. Each part is a refund of its payment (`GET /v1/refunds`). A paid order stays `paid` until all that is applied to it is refunded; then it becomes `reversed`. Returns 409 `refund_too_large`, which names what is left in each currency, 409 `nothing_to_refund` if nothing is left, and 409 `order_state_conflict` while the order is open. Send an `Idempotency-Key`: without one, a repeated request is a second refund.
+   *
+   * Needs the scope `payments:self:refund`.
+   */
+  refundOrder(id: string, body: Schemas['RefundOrder'], options?: RequestOptions): Promise<Schemas['OrderRefund']>;
 
   /**
    * Capture payments of an order.
@@ -385,6 +403,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   health: { method: 'GET', path: '/health', takes: [] },
   ready: { method: 'GET', path: '/health/ready', takes: [] },
   getMerchant: { method: 'GET', path: '/v1/merchants/me', takes: [] },
+  updateMerchant: { method: 'PATCH', path: '/v1/merchants/me', takes: ['body'] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },
   getCurrencies: { method: 'GET', path: '/v1/currencies', takes: [] },
@@ -395,6 +414,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   deleteOrder: { method: 'DELETE', path: '/v1/orders/{id}', takes: [] },
   listOrderHistory: { method: 'GET', path: '/v1/orders/{id}/history', takes: ['query'], list: true },
   cancelOrder: { method: 'POST', path: '/v1/orders/{id}/cancel', takes: ['body'], keyed: true },
+  refundOrder: { method: 'POST', path: '/v1/orders/{id}/refund', takes: ['body'], keyed: true },
   captureOrder: { method: 'POST', path: '/v1/orders/{id}/capture', takes: [], keyed: true },
   acceptOrder: { method: 'POST', path: '/v1/orders/{id}/accept', takes: ['body'], keyed: true },
   listPayments: { method: 'GET', path: '/v1/payments', takes: ['query'], list: true },

@@ -50,6 +50,7 @@ test('a key reads its own merchant', async () => {
         deposit_instructions: {},
       },
     ],
+    order_defaults: {},
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
 });

@@ -46,6 +46,8 @@ test('reads the merchant and the health of the gateway', async () => {
     ...settings,
     display_name: 'Café Colibrí',
   });
+  const defaults = { payment_currency: 'USDT' } as const;
+  expect(await client.updateMerchant({ order_defaults: defaults })).toMatchObject({ order_defaults: defaults });
   const { price_currencies, payment_currencies } = await client.getCurrencies();
   expect(price_currencies).toContainEqual({ currency: 'JPY', decimals: 0, is_available: true });
   expect(payment_currencies.map(({ currency }) => currency)).toContain('USDC');
@@ -64,11 +66,14 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   expect(await client.captureOrder(order.id)).toMatchObject({ status: 'paid' });
   const reason = 'it is paid already, so nothing changes';
   expect(await client.acceptOrder(order.id, { reason })).toMatchObject({ status_reason: 'payment_settled' });
+  const part = await client.refundOrder(order.id, { amount: '1' });
+  expect(part).toMatchObject({ amount: '1.000000', parts: [{ payment_id: payment!.id, amount: '1.000000' }] });
+  expect((await client.getOrder(order.id)).refunds).toEqual([part]);
   const { refund_id, ...refunded } = await client.refundPayment(payment!.id, { what: 'all' });
   expect(refunded).toMatchObject({ id: payment!.id, status: 'refunded' });
   expect(await client.getPayment(payment!.id)).toEqual(refunded);
   const { items: refunds } = await client.listRefunds({ order_id: order.id, status: ['recorded'] });
-  expect(refunds.map(({ id }) => id)).toEqual([refund_id]);
+  expect(refunds.map(({ id }) => id)).toEqual([refund_id, part.parts[0]!.refund_id]);
   expect(await client.listRefunds({ order_id: order.id, status: ['pending'] })).toMatchObject({ items: [], total: 0 });
   expect(await client.getRefund(refunds[0]!.id)).toEqual(refunds[0]);
   // Its wallet has paid back: there is nothing to send or to cancel.

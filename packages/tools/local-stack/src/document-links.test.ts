@@ -31,6 +31,7 @@ const DOCUMENTS = [
   ...readmesIn('services'),
   ...readmesIn('packages'),
   ...readmesIn('packages/engines'),
+  ...readmesIn('packages/shops'),
   ...readmesIn('packages/tools'),
 ];
 

@@ -38,6 +38,24 @@ test('creates, lists and updates a merchant', async () => {
   );
 });
 
+test('the defaults of orders are set with the merchant, checked, and removed by null', async () => {
+  const order_defaults = { payment_currency: 'USDC' };
+  const { id } = await admin.createMerchant({ order_defaults });
+  const shown = async () => JSON.parse(await admin.run('merchants', 'show', id));
+  expect(await shown()).toMatchObject({ order_defaults });
+  const update = async (changes: object) =>
+    admin.run('merchants', 'update', id, '--file', await admin.fileWith(changes));
+  await expect(update({ order_defaults: { payment_currency: 'ETH' } })).rejects.toThrow(
+    /order_defaults.payment_currency: none of your payment methods takes ETH/,
+  );
+  // The payment methods may change under a default: creates then say what to change.
+  const btc = { type: 'crypto_deposit', supported_currencies: ['BTC'], deposit_instructions: {} };
+  await update({ payment_methods: [btc] });
+  expect(await shown()).toMatchObject({ order_defaults, payment_methods: [btc] });
+  await update({ order_defaults: null });
+  expect(await shown()).toMatchObject({ order_defaults: {} });
+});
+
 test('concurrent updates are both applied', async () => {
   const { id } = await admin.createMerchant();
   const payment_methods = [{ type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} }];

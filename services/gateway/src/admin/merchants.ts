@@ -19,6 +19,7 @@ import {
   statusChangesOf,
   updateMerchant,
 } from '../api/merchants/merchant-queries.ts';
+import { defaultFaults } from '../api/merchants/order-defaults.ts';
 import {
   paymentPageSettings,
   profileName,
@@ -29,6 +30,7 @@ import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
   const merchant = parseDefinition(definition);
+  refuseUnusable(merchant);
   const id = `mer_${newUlid()}`;
   if (!(await insertMerchant(pool, id, merchant, at))) {
     throw new CommandError(`a merchant with external_reference_id ${merchant.external_reference_id} already exists`);
@@ -46,7 +48,10 @@ export const changeMerchant = async (pool: Pool, id: string, changes: unknown, a
       await lockMerchant(db, id);
       const { definition } = await findMerchant(db, id);
       const merged = Object.entries({ ...definition, ...changes }).filter(([, value]) => value !== null);
-      await updateMerchant(db, id, parseDefinition(Object.fromEntries(merged)), at);
+      const changed = parseDefinition(Object.fromEntries(merged));
+      // Defaults that were set before do not hinder a change of the payment methods: a create says what to change.
+      if ('order_defaults' in changes) refuseUnusable(changed);
+      await updateMerchant(db, id, changed, at);
       return (await findMerchant(db, id)).resource;
     });
   } catch (error) {
@@ -97,6 +102,12 @@ const parseDefinition = (definition: unknown): CreateMerchantDto => {
   const parsed = MerchantDefinition.safeParse(definition, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw invalid('merchant is', validationDetails(parsed.error));
+};
+
+/** Throws for defaults that the payment methods do not allow. */
+const refuseUnusable = ({ order_defaults = {}, payment_methods }: CreateMerchantDto): void => {
+  const faults = defaultFaults(order_defaults, payment_methods);
+  if (faults.length > 0) throw invalid('merchant is', faults);
 };
 
 /** The officially assigned codes of ISO 3166-1 alpha-2. */

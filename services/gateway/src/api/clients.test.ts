@@ -50,6 +50,11 @@ const CALLS: Record<string, [call: (clients: Clients) => Promise<unknown>, reque
     'POST /orders/ord_1/accept',
     { ...RESPONSE, body: { ...OWNER, reason: 'close enough' } },
   ],
+  'orders.refund': [
+    ({ orders }) => orders.refund(ORDER, { order_refund_id: 'orf_1', amount: '5' }, context),
+    'POST /orders/ord_1/refund',
+    { ...RESPONSE, body: { ...OWNER, order_refund_id: 'orf_1', amount: '5' } },
+  ],
   'orders.advanceTime': [
     ({ orders }) => orders.advanceTime('ord_1', BODY, context),
     'POST /orders/ord_1/time',

@@ -36,8 +36,12 @@ import {
   ModifierDto,
   Order,
   ORDER_EVENTS,
+  OrderDefaults,
+  OrderDefaultsDto,
   OrderDeletion,
   OrderReference,
+  OrderRefund,
+  OrderRefundPart,
   OrderWebhookPayload,
   Payment,
   PAYMENT_EVENTS,
@@ -58,6 +62,7 @@ import {
   Replay,
   samplePayloadOf,
   TestDelivery,
+  UpdateMerchantDto,
   UpdateOrderDto,
   Webhook,
   WebhookPayload,
@@ -65,7 +70,7 @@ import {
 import { z } from 'zod';
 import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
-import { OrderHistoryPage, OrderPage } from '../api/orders/order-schemas.ts';
+import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
 import { CreateRefundRequestBody, RefundPage } from '../api/refunds/refund-routes.ts';
@@ -128,12 +133,18 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   RefundPayment: RefundPaymentBody,
   RefundedPayment,
   Refund,
+  OrderRefund,
+  OrderRefundPart,
+  RefundOrder: RefundOrderBody,
   RefundRequest,
   CreateRefundRequest: CreateRefundRequestBody,
   RefundClaim,
   CreateRefundClaim: CreateRefundClaimBody,
   RefundPage,
   Merchant,
+  OrderDefaults,
+  UpdateMerchantDto,
+  OrderDefaultsDto,
   IndividualProfile,
   BusinessProfile,
   Address,

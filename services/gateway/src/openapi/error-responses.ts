@@ -23,6 +23,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
     'order_deleted',
   ],
   captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
+  refundOrder: ['nothing_to_refund', 'refund_too_large', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
   refundPayment: [
     'refund_amount_required',
     'nothing_to_refund',
@@ -56,6 +57,7 @@ const FAULTS: Record<string, FaultDetail> = {
     message: 'needs a timezone, like 2026-01-31T12:00:00Z for UTC',
   },
   listOrderHistory: { path: 'cursor', message: 'must be the `next_cursor` of an earlier response' },
+  refundOrder: { path: 'currency', message: 'must be a currency of the order: USDC, MXN' },
   refundPayment: { path: 'amount', message: 'USDC has 6 decimals, this amount has 7' },
   requestRefund: {
     path: 'destination',

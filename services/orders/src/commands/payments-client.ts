@@ -6,8 +6,10 @@ import {
   Instructions,
   type InstructionsCall,
   isTemporary,
+  type OrderRefundCall,
   type PaymentOutcome,
   ProvidersWaiting,
+  RefundableOfOrder,
   type ProvidersWaitingCall,
   Stock,
   type StockCall,
@@ -41,6 +43,10 @@ export interface PaymentsClient {
     heldByOrder: readonly string[],
     context: CallContext,
   ) => Promise<string | null>;
+  /** What can be refunded of the applied amounts of these payments. */
+  readonly refundable: (paymentIds: readonly string[], context: CallContext) => Promise<RefundableOfOrder>;
+  /** Records the parts of a refund of an order. */
+  readonly recordOrderRefund: (call: OrderRefundCall, context: CallContext) => Promise<void>;
   /** Deletes the payments of a deleted order. */
   readonly deletePayments: (orderId: string, context: CallContext) => Promise<void>;
 }
@@ -105,6 +111,11 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     const body: UnsettledPaymentCall = { held_by_order: [...heldByOrder] };
     const path = `/orders/${orderId}/unsettled-payment`;
     return (await client.call('POST', path, { body, context, response: UnsettledPayment })).payment_id;
+  },
+  refundable: (paymentIds, context) =>
+    client.call('POST', '/refundable', { body: { payment_ids: paymentIds }, context, response: RefundableOfOrder }),
+  recordOrderRefund: async (body, context) => {
+    await client.call('POST', '/order-refunds', { body, context, response: NoContent });
   },
   deletePayments: async (orderId, context) => {
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: NoContent });

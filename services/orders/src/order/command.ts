@@ -8,6 +8,8 @@ import type {
   PaymentCurrency,
   PaymentRail,
   Rates,
+  RefundableOfOrder,
+  RefundCurrency,
 } from '@cpg/contracts';
 
 export type CreateOrder = OrderDetails & {
@@ -70,7 +72,20 @@ export type OrderCommand =
       readonly refundId: string;
       /** The sum of all refunds of the payment, including `refundId`. */
       readonly refundedTotalMinor: bigint;
+      /** The sum of the parts of refunds of the order among them. By default, as it was. */
+      readonly orderRefundedTotalMinor?: bigint | undefined;
       readonly refundedAt: Date;
+      readonly at: Date;
+    }
+  | {
+      readonly type: 'RefundOrder';
+      readonly orderRefundId: string;
+      readonly amount: string;
+      /** That of the order by default. */
+      readonly currency?: RefundCurrency | undefined;
+      readonly reason?: string | undefined;
+      /** What payments knows of the payments of the order. */
+      readonly refundable: RefundableOfOrder['payments'];
       readonly at: Date;
     }
   | { readonly type: 'CapturePayments'; readonly at: Date }

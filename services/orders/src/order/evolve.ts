@@ -48,6 +48,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return inStatus(withRefunded(updated, event.data), event.data);
     case 'OrderAccepted':
       return inStatus({ ...updated, acceptedShortfallMinor: BigInt(event.data.shortfallMinor) }, event.data);
+    case 'OrderRefunded':
+      return withOrderRefund(updated, event.data);
     case 'OrderPaid':
       return inStatus(updated, { ...event.data, status: 'paid' });
     case 'OrderUpdated':
@@ -102,6 +104,8 @@ const created = ({
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},
   refundedWhilePaid: {},
+  countsBeside: {},
+  refunds: [],
   assignedAt: instructions && assignedAt({ clockDoubted, at }),
   payments: [],
   advances: [],
@@ -110,6 +114,14 @@ const created = ({
   createdAt: at,
   updatedAt: at,
 });
+
+const withOrderRefund = (
+  order: ExistingOrder,
+  { amountMinor, parts, ...data }: EventData<'OrderRefunded'>,
+): ExistingOrder => {
+  const inMinor = parts.map((part) => ({ ...part, amountMinor: BigInt(part.amountMinor) }));
+  return { ...order, refunds: [...order.refunds, { ...data, amountMinor: BigInt(amountMinor), parts: inMinor }] };
+};
 
 const changed = (
   order: ExistingOrder,

@@ -12,9 +12,19 @@ import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
+import { refundOrder } from './refund-order.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
 import { refuseSeenMoney } from './seen-money.ts';
-import { type ExistingOrder, exists, isHeld, isOpen, type Order, sightingsOf, takesPayments } from './state.ts';
+import {
+  countedMinor,
+  type ExistingOrder,
+  exists,
+  isHeld,
+  isOpen,
+  type Order,
+  sightingsOf,
+  takesPayments,
+} from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 import { refuseTooManyChanges, update } from './update-order.ts';
 
@@ -44,6 +54,8 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
       return failPayment({ ...command, payment: seenBy(command.payment, at) }, order);
     case 'RefundPayment':
       return refundPayment(command, order);
+    case 'RefundOrder':
+      return refundOrder(command, order);
     case 'CapturePayments':
       return capture(order, at);
     case 'AcceptOrder':
@@ -171,7 +183,7 @@ const remove = (order: ExistingOrder, at: string): OrderEvent[] => {
 const isUnsettled = (order: ExistingOrder, payment: PaymentState): boolean =>
   payment.status === 'received' ||
   (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor) ||
-  (order.status !== 'paid' && payment.appliedMinor > 0n);
+  (order.status !== 'paid' && countedMinor(order, payment) > 0n);
 
 /** Why the payment forbids to delete the order, and what ends that. */
 const remedyFor = (order: ExistingOrder, payment: PaymentState): string => {

@@ -61,6 +61,7 @@ const changedPayments = (event: OrderEvent): string[] => {
     case 'OrderPaymentReinstated':
     case 'OrderPaymentRefunded':
     case 'OrderAccepted':
+    case 'OrderRefunded':
     case 'OrderPaid':
     case 'OrderUpdated':
     case 'OrderRenewed':

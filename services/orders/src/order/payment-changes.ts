@@ -7,7 +7,7 @@ import {
   paymentBreakdown,
   type PaymentState,
 } from '@cpg/contracts';
-import { appliedMinor, type ExistingOrder, findPayment, isOpen } from './state.ts';
+import { appliedMinor, countedMinor, type ExistingOrder, findPayment, isOpen } from './state.ts';
 
 // Each function returns the order after an event about its payments.
 
@@ -101,7 +101,7 @@ export const withFailed = (
   order: ExistingOrder,
   { paymentId, failureReason, sighting, failedAt }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
-  changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
+  changePayments(withoutCounted(order, paymentId), [paymentId], (payment) => ({
     ...paymentAfter(payment, { type: 'PaymentFailed', data: { failureReason, at: failedAt } }),
     ...(sighting !== undefined && { sighting }),
     updatedAt: failedAt,
@@ -123,12 +123,52 @@ export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPayment
   const refundedMinor = BigInt(refundedTotalMinor);
   const refunded = findPayment(order, paymentId);
   if (!refunded) return order;
+  if (data.orderRefundedTotalMinor !== undefined) return withPartOfOrder(order, refunded, data);
   if (refundedMinor < refunded.amountMinor) return withPartlyRefunded(order, refunded, data);
-  return changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
+  const stays = data.appliedMinor === undefined ? countedMinor(order, refunded) : BigInt(data.appliedMinor);
+  const counting = stays > 0n ? countingBeside(order, paymentId, stays) : withoutCounted(order, paymentId);
+  return changePayments(counting, [paymentId], (payment) => ({
     ...paymentAfter(payment, { type: 'PaymentRefunded', data: { refundedTotalMinor, at: refundedAt } }),
     updatedAt: refundedAt,
   }));
 };
+
+/** The order with this much of a payment that still counts beside the applied amount of the payment. */
+const countingBeside = (order: ExistingOrder, paymentId: string, minor: bigint): ExistingOrder => ({
+  ...order,
+  countsBeside: { ...order.countsBeside, [paymentId]: minor },
+});
+
+/** After a part of a refund of the order. The payment keeps its shares, so that both services show the same payment; what
+ *  counts for the order beside them is kept apart. Once all is refunded, nothing counts. */
+const withPartOfOrder = (
+  order: ExistingOrder,
+  refunded: PaymentState,
+  data: EventData<'OrderPaymentRefunded'>,
+): ExistingOrder => {
+  const { paymentId, refundedTotalMinor, orderRefundedTotalMinor, refundedAt, appliedMinor: left } = data;
+  const counted = countedMinor(order, refunded);
+  const stays = left === undefined ? counted : BigInt(left);
+  const change = { refundedTotalMinor, orderRefundedTotalMinor, at: refundedAt };
+  const changed = changePayments(withoutApplied(order, paymentId, counted - stays), [paymentId], (payment) => ({
+    ...paymentAfter(payment, { type: 'PaymentRefunded', data: change }),
+  }));
+  if (isRefunded(changed)) {
+    const nothing = changed.payments.map((each): [string, bigint] => [each.paymentId, -each.appliedMinor]);
+    return { ...changed, countsBeside: Object.fromEntries(nothing), refundedWhilePaid: {} };
+  }
+  const { [paymentId]: before = 0n } = order.refundedWhilePaid;
+  const part = BigInt(refundedTotalMinor) - refunded.refundedMinor;
+  const after = findPayment(changed, paymentId)!;
+  return {
+    ...countingBeside(changed, paymentId, stays - after.appliedMinor),
+    refundedWhilePaid: { ...order.refundedWhilePaid, [paymentId]: before + part - (counted - stays) },
+  };
+};
+
+/** Whether all that was applied to the order is refunded. */
+export const isRefunded = ({ payments }: Pick<ExistingOrder, 'payments'>): boolean =>
+  payments.every((payment) => paymentBreakdown(payment).applied === 0n);
 
 const withPartlyRefunded = (
   order: ExistingOrder,
@@ -175,18 +215,29 @@ export const withTimeAdvanced = (
   changes: order.changes + 1,
 });
 
+/** The order after nothing of this payment counts any more. */
+const withoutCounted = (order: ExistingOrder, paymentId: string): ExistingOrder => {
+  const { [paymentId]: _, ...countsBeside } = order.countsBeside;
+  return { ...withoutApplied(order, paymentId), countsBeside };
+};
+
 /** The order with its total after `value` of this payment, all of it by default, counts no more. In an open order, the
  *  part that it covered is priced again at the current rates. An order that is not open keeps its total. A reversed
  *  order can therefore be paid with the same amount again. */
 const withoutApplied = (
   order: ExistingOrder,
   paymentId: string,
-  value = findPayment(order, paymentId)?.appliedMinor ?? 0n,
+  value = countedOf(order, paymentId),
 ): ExistingOrder => {
   if (value === 0n || !isOpen(order)) return order;
   if (value === appliedMinor(order)) return { ...order, totalMinor: order.pricedMinor };
   const priced = divideUp(order.pricedMinor * value, order.pricedWhenApplied[paymentId]!);
   return { ...order, totalMinor: order.totalMinor - value + priced };
+};
+
+const countedOf = (order: ExistingOrder, paymentId: string): bigint => {
+  const payment = findPayment(order, paymentId);
+  return payment ? countedMinor(order, payment) : 0n;
 };
 
 const changePayments = (

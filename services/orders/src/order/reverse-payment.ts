@@ -1,10 +1,17 @@
-import { type OfferedPayment, type OrderEvent, type OrderStatus, type PaymentState, sightingOf } from '@cpg/contracts';
+import {
+  type OfferedPayment,
+  type OrderEvent,
+  type OrderStatus,
+  paymentAfter,
+  type PaymentState,
+  sightingOf,
+} from '@cpg/contracts';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate } from './deadline.ts';
 import { followedBy } from './evolve.ts';
-import { refundedOfApplied } from './payment-changes.ts';
-import { appliedMinor, type ExistingOrder, findPayment, isFull, settlementBy } from './state.ts';
+import { isRefunded, refundedOfApplied } from './payment-changes.ts';
+import { appliedMinor, countedMinor, type ExistingOrder, findPayment, isFull, settlementBy } from './state.ts';
 
 /** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes
  *  its excess orphans instead, if they are enough. Never throws, because the payment's own stream already has the
@@ -21,7 +28,7 @@ export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOr
     );
   // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
-  const transition = transitionWithout(order, recorded?.appliedMinor ?? 0n, 'payment_failed');
+  const transition = transitionWithout(order, recorded ? countedMinor(order, recorded) : 0n, 'payment_failed');
   const sighting = payment.sighting !== undefined && { sighting: payment.sighting };
   const failed: OrderEvent = {
     type: 'OrderPaymentFailed',
@@ -73,17 +80,22 @@ const CLOCK_TOLERANCE_MS = 1_000;
 
 /** Records a refund. A partial refund of a paid order changes nothing else: the merchant chose to give money back.
  *  Before the order is paid it takes its amount out of the applied sum, so that the order cannot become paid with too
- *  little. A payment that is refunded in full no longer counts. */
-export const refundPayment = (
-  { paymentId, refundId, refundedTotalMinor, at: now, refundedAt }: CommandOf<'RefundPayment'>,
-  order: ExistingOrder,
-): OrderEvent[] => {
+ *  little. A payment that is refunded in full no longer counts. It still counts if this refund took only its surplus,
+ *  because refunds of the order gave back the rest. */
+export const refundPayment = (command: CommandOf<'RefundPayment'>, order: ExistingOrder): OrderEvent[] => {
+  const { paymentId, refundId, refundedTotalMinor, at: now, refundedAt } = command;
   const payment = findPayment(order, paymentId);
   if (!payment || refundedTotalMinor <= payment.refundedMinor) return [];
-  const isFullRefund = refundedTotalMinor >= payment.amountMinor;
+  const ofOrderMinor = partsMinor(command, payment);
+  if (ofOrderMinor > 0n) {
+    const ofItself = { ...command, refundedTotalMinor: refundedTotalMinor - ofOrderMinor };
+    const { orderRefundedTotalMinor: _, ...before } = ofItself;
+    return followedBy(order, refundPayment(before, order), (current) => [refundPart(command, current)]);
+  }
   const ofApplied = refundedOfApplied(payment, refundedTotalMinor);
-  const takenMinor = isFullRefund ? payment.appliedMinor : isMadeWhilePaid(order, refundedAt) ? 0n : ofApplied;
-  const takesPart = takenMinor > 0n && !isFullRefund;
+  const isOfAll = refundedTotalMinor >= payment.amountMinor && ofApplied > 0n;
+  const takenMinor = isOfAll ? countedMinor(order, payment) : isMadeWhilePaid(order, refundedAt) ? 0n : ofApplied;
+  const leftMinor = isOfAll ? 0n : payment.appliedMinor - takenMinor;
   return [
     {
       type: 'OrderPaymentRefunded',
@@ -92,12 +104,51 @@ export const refundPayment = (
         refundId,
         refundedTotalMinor: String(refundedTotalMinor),
         refundedAt: refundedAt.toISOString(),
-        ...(takesPart && { appliedMinor: String(payment.appliedMinor - takenMinor) }),
+        ...(takenMinor > 0n && { appliedMinor: String(leftMinor) }),
         ...transitionWithout(order, takenMinor, 'payment_refunded'),
         at: now.toISOString(),
       },
     },
   ];
+};
+
+/** What refunds of the order took of the payment, as far as the order does not know it yet. */
+const partsMinor = (
+  { orderRefundedTotalMinor }: CommandOf<'RefundPayment'>,
+  { orderRefundedMinor = 0n }: PaymentState,
+): bigint => (orderRefundedTotalMinor ?? orderRefundedMinor) - orderRefundedMinor;
+
+/** Records a part of a refund of the order. A paid order stays paid until all that is applied to it is refunded, also
+ *  if a payment is then refunded in full. */
+const refundPart = (
+  { paymentId, refundId, refundedTotalMinor, orderRefundedTotalMinor, at: now, refundedAt }: CommandOf<'RefundPayment'>,
+  order: ExistingOrder,
+): OrderEvent => {
+  const payment = findPayment(order, paymentId)!;
+  const counted = countedMinor(order, payment);
+  const refund = {
+    refundedTotalMinor: String(refundedTotalMinor),
+    orderRefundedTotalMinor: String(orderRefundedTotalMinor),
+  };
+  const at = now.toISOString();
+  const after = paymentAfter(payment, { type: 'PaymentRefunded', data: { ...refund, at } });
+  const isAll = isRefunded({ payments: order.payments.map((each) => (each === payment ? after : each)) });
+  const partMinor = refundedTotalMinor - payment.refundedMinor;
+  const part = after.status === 'refunded' || partMinor > counted ? counted : partMinor;
+  const takenMinor = isMadeWhilePaid(order, refundedAt) && !isAll ? 0n : part;
+  const taken = isAll ? appliedMinor(order) : takenMinor;
+  return {
+    type: 'OrderPaymentRefunded',
+    data: {
+      paymentId,
+      refundId,
+      ...refund,
+      refundedAt: refundedAt.toISOString(),
+      ...(takenMinor > 0n && { appliedMinor: String(counted - takenMinor) }),
+      ...transitionWithout(order, taken, 'payment_refunded'),
+      at,
+    },
+  };
 };
 
 /** Whether the order was paid at the time of the refund. An order can learn of a refund after it became paid. */

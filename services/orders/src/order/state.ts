@@ -4,6 +4,7 @@ import {
   type Capabilities,
   dueBackMinor,
   type Item,
+  type ItemCurrency,
   type OrderDetails,
   type OrderStatus,
   type PaymentCurrency,
@@ -12,6 +13,21 @@ import {
   type Rates,
   sightingOf,
 } from '@cpg/contracts';
+
+/** A refund of an order as folded from its event. Amounts are in minor units of the order. */
+export interface OrderRefundState {
+  readonly orderRefundId: string;
+  readonly amountMinor: bigint;
+  readonly requestedAmount?: string | undefined;
+  readonly requestedCurrency?: ItemCurrency | undefined;
+  readonly reason?: string | undefined;
+  readonly parts: readonly {
+    readonly refundId: string;
+    readonly paymentId: string;
+    readonly amountMinor: bigint;
+  }[];
+  readonly at: string;
+}
 
 /** The fields of an order in every status. */
 interface OrderFacts extends Readonly<OrderDetails> {
@@ -39,6 +55,11 @@ interface OrderFacts extends Readonly<OrderDetails> {
   readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
   /** Per payment id: the refunded part that still counts, because it was refunded while the order was paid. */
   readonly refundedWhilePaid: Readonly<Record<string, bigint>>;
+  /** Per payment id: what counts for the order beside the applied amount of the payment, after refunds of the order.
+   *  Above 0 for a payment that is refunded in full, below 0 where the refund took something out of the order. */
+  readonly countsBeside: Readonly<Record<string, bigint>>;
+  /** Oldest first. */
+  readonly refunds: readonly OrderRefundState[];
   /** When the order got its instructions; unknown if the clock was in doubt. Advancing its clock moves this too, as it
    *  moves what rails saw before. */
   readonly assignedAt?: string | undefined;
@@ -185,12 +206,18 @@ export const applicableMinor = (order: ExistingOrder, payment: PaymentState): bi
 
 /** The part of the payment that may count for the order and does not yet. */
 export const spareMinor = (order: ExistingOrder, payment: PaymentState): bigint =>
-  applicableMinor(order, payment) - payment.appliedMinor;
+  applicableMinor(order, payment) - countedMinor(order, payment);
+
+/** What of the payment counts for the order. */
+export const countedMinor = (
+  { countsBeside }: Pick<ExistingOrder, 'countsBeside'>,
+  { paymentId, appliedMinor: applied }: Pick<PaymentState, 'paymentId' | 'appliedMinor'>,
+): bigint => applied + (countsBeside[paymentId] ?? 0n);
 
 /** The sum of the applied amounts, in minor units of the order's currency. A partial refund reduces it unless the order
- *  was paid. Failed payments and payments refunded in full count as 0. */
+ *  was paid. Failed payments, and payments that a refund of their own took back in full, count as 0. */
 export const appliedMinor = (order: ExistingOrder): bigint =>
-  order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
+  order.payments.reduce((sum, payment) => sum + countedMinor(order, payment), 0n);
 
 /** The part of the total that the applied amounts do not cover, in minor units of the order's currency. */
 export const uncoveredMinor = (order: ExistingOrder): bigint => {

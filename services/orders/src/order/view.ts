@@ -11,6 +11,7 @@ import {
   withoutUndefined,
 } from '@cpg/contracts';
 import { itemTotals, roundedUp } from './pricing.ts';
+import { orderRefundView } from './refund-order.ts';
 import {
   applicableMinor,
   depositsOfOrder,
@@ -50,6 +51,7 @@ const viewOf = (order: ExistingOrder): OrderResource => {
     items: [...order.items],
     item_totals: itemTotals(order.items),
     payments: order.payments.map(paymentView),
+    refunds: order.refunds.length > 0 ? order.refunds.map((refund) => orderRefundView(refund, order)) : undefined,
     status: order.status,
     status_reason: order.statusReason,
     total_amount: fromMinor(order.totalMinor, order.decimals),

@@ -109,6 +109,9 @@ const COMMANDS: {
     paymentId: resource.id,
     refundId: change.refundId,
     refundedTotalMinor: BigInt(change.refundedTotalMinor),
+    ...(change.orderRefundedTotalMinor !== undefined && {
+      orderRefundedTotalMinor: BigInt(change.orderRefundedTotalMinor),
+    }),
     refundedAt: new Date(resource.updated_at),
     at,
   }),

@@ -63,12 +63,13 @@ export const paymentReportRoutes: FastifyPluginAsyncZod<PaymentReportRoutes> = a
     { config, schema: { params: OrderPaymentPath, body: RefundPaymentCall } },
     (request, reply) => {
       const { id, payment_id: paymentId } = request.params;
-      const { refund_id: refundId, refunded_total_minor, at } = request.body;
+      const { refund_id: refundId, refunded_total_minor, order_refunded_total_minor: ofOrder, at } = request.body;
       const command: OrderCommand = {
         type: 'RefundPayment',
         paymentId,
         refundId,
         refundedTotalMinor: BigInt(refunded_total_minor),
+        ...(ofOrder !== undefined && { orderRefundedTotalMinor: BigInt(ofOrder) }),
         refundedAt: new Date(at),
         at: now(),
       };

@@ -23,6 +23,7 @@ import { orderChanges } from '../commands/order-changes.ts';
 import { orderCommands } from '../commands/order-commands.ts';
 import type { OrderHandler } from '../commands/order-handler.ts';
 import { type DeadlineOptions, dueOrders, watchDeadlines } from '../deadlines/deadlines.ts';
+import { orderRefunding } from '../commands/refund-order.ts';
 import { type Deletion, finishDeletions, orderDeletion } from '../commands/deletion.ts';
 import { orderCreation } from '../create/create-order.ts';
 import { earlierCreates } from '../create/create-once.ts';
@@ -243,6 +244,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     handler,
     changes: orderChanges({ ...shared, commands, handler, payments }),
     deletion,
+    refundOrder: orderRefunding({ commands, handler, payments, now, log }),
     runDue,
     history,
     sandbox: true,

@@ -3,7 +3,7 @@ import { deletionStreamOf, NewOrderEvent, type Order, orderStreamOf } from '@cpg
 import { fold } from '@cpg/event-sourcing/decider';
 import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
 import { deletionRecord } from '../commands/deletion.ts';
-import type { OrderCommand } from '../order/command.ts';
+import type { CommandOf, OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
 import { type ExistingOrder, exists, type Order as State } from '../order/state.ts';
 import { orderView } from '../order/view.ts';
@@ -13,7 +13,7 @@ import { createOrder, deposit, instruction, minutesAfterNoon, offer, payment, pa
 export type RecordedOrder = RecordedStream<Order | null>;
 
 const block = { height: 7, hash: '00f7' };
-const refund = (n: number, refundedTotalMinor: bigint, at: Date): OrderCommand => ({
+const refund = (n: number, refundedTotalMinor: bigint, at: Date): CommandOf<'RefundPayment'> => ({
   type: 'RefundPayment',
   paymentId: paymentId(n),
   refundId: `rfd_${'0'.repeat(25)}${n}`,
@@ -108,6 +108,19 @@ const ORDERS: OrderCommand[][] = [
     onChain({ confirmations: 12, block, blockChanges: 2, sighting: 2, reinstatedAt: after(8), confirmedAt: after(9) }),
   ],
   [createOrder(), fail(8, 10_000_000n, minutesAfterNoon(1)), { type: 'DeleteOrder', at: minutesAfterNoon(2) }],
+  [
+    createOrder(),
+    offer(9, 10_000_000n, { at: minutesAfterNoon(1) }),
+    {
+      type: 'RefundOrder',
+      orderRefundId: `orf_${'0'.repeat(25)}1`,
+      amount: '4',
+      reason: 'one dish was not served',
+      refundable: [{ payment_id: paymentId(9), left_minor: '10000000', recorded_parts: [] }],
+      at: minutesAfterNoon(2),
+    },
+    { ...refund(9, 4_000_000n, minutesAfterNoon(3)), orderRefundedTotalMinor: 4_000_000n },
+  ],
 ];
 
 function withoutRail({ rail: _, currency: __, ...rest }: ReturnType<typeof deposit>) {

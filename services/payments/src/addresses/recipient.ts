@@ -1,4 +1,4 @@
-import { checksummed, type Network } from '@cpg/assets';
+import { checksummed, isEvmAddress, type Network } from '@cpg/assets';
 import { type AddressFault, invalidRequest } from '@cpg/contracts';
 import { BITCOIN_ADDRESSES } from './deposit-network.ts';
 
@@ -36,8 +36,11 @@ export const transactionOn = ({ kind, name }: Network, text: string): string => 
 };
 
 const evmRecipient = ({ name }: Network, text: string): string => {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text))
+  if (!isEvmAddress(text)) {
+    const other = bitcoinChainOf(text);
+    if (other) throw ofOtherNetwork(BITCOIN_NAMES[other], name);
     throw new RefusedAddress('form', `is not an address on ${name}: it must be 0x and 40 hexadecimal digits`);
+  }
   const digits = text.slice(2);
   if (/^0+$/.test(digits)) throw new RefusedAddress('zero', 'is the zero address: money that is sent there is lost');
   const address = checksummed(digits);
@@ -58,16 +61,19 @@ const isMixedCase = (digits: string): boolean => digits !== digits.toLowerCase()
 
 const bitcoinRecipient = ({ name, chain }: Extract<Network, { kind: 'bitcoin' }>, text: string): string => {
   if (isBitcoinAddress(chain, text)) return /^(?:bc|tb|bcrt)1/i.test(text) ? text.toLowerCase() : text;
-  const other = (['main', 'test', 'regtest'] as const).find((each) => isBitcoinAddress(each, text));
-  if (other)
-    throw new RefusedAddress(
-      'other_network',
-      `is an address on ${BITCOIN_NAMES[other]}, but the network is ${name} (${BITCOIN_NAMES[chain]})`,
-    );
+  const other = bitcoinChainOf(text);
+  const otherName = other ? BITCOIN_NAMES[other] : isEvmAddress(text) ? 'an EVM chain' : undefined;
+  if (otherName) throw ofOtherNetwork(otherName, `${name} (${BITCOIN_NAMES[chain]})`);
   throw new RefusedAddress('form', `is not an address on ${name}: its checksum or its form is wrong`);
 };
 
+const ofOtherNetwork = (other: string, network: string): RefusedAddress =>
+  new RefusedAddress('other_network', `is an address on ${other}, but the network is ${network}`);
+
 const BITCOIN_NAMES = { main: 'Bitcoin', test: 'a Bitcoin testnet', regtest: 'a Bitcoin regtest' };
+
+const bitcoinChainOf = (text: string) =>
+  (['main', 'test', 'regtest'] as const).find((each) => isBitcoinAddress(each, text));
 
 const isBitcoinAddress = (chain: keyof typeof BITCOIN_ADDRESSES, text: string): boolean => {
   try {

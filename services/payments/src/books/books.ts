@@ -124,7 +124,10 @@ const causesOf = (differing: readonly Field[]): Field[] => {
   return differing.filter((field) => !['appliedMinor', 'unappliedMinor'].includes(field));
 };
 
-type Money = Pick<PaymentState, 'status' | 'amountMinor' | 'appliedMinor' | 'unappliedMinor' | 'refundedMinor'> & {
+type Money = Pick<
+  PaymentState,
+  'status' | 'amountMinor' | 'appliedMinor' | 'unappliedMinor' | 'refundedMinor' | 'orderRefundedMinor'
+> & {
   readonly currency: PaymentCurrency | null;
   readonly decimals: number | null;
 };
@@ -191,11 +194,13 @@ const moneyChangedBy = (
     case 'OrderPaymentReinstated':
       return without([event.data.paymentId], 'received');
     case 'OrderPaymentRefunded': {
-      const { paymentId, refundedTotalMinor, appliedMinor: left } = event.data;
+      const { paymentId, refundedTotalMinor, orderRefundedTotalMinor: ofOrder, appliedMinor: left } = event.data;
       const refundedMinor = BigInt(refundedTotalMinor);
       return change([paymentId], (money) => {
         if (refundedMinor >= money.amountMinor)
           return { ...money, refundedMinor, status: 'refunded', ...NOTHING_APPLIED };
+        // A part of a refund of the order leaves the shares of the payment.
+        if (ofOrder !== undefined) return { ...money, refundedMinor, orderRefundedMinor: BigInt(ofOrder) };
         const appliedMinor = left === undefined ? money.appliedMinor : BigInt(left);
         const taken = money.appliedMinor - appliedMinor;
         return { ...money, refundedMinor, appliedMinor, unappliedMinor: money.unappliedMinor + taken };
@@ -206,6 +211,7 @@ const moneyChangedBy = (
     case 'OrderPaymentConfirmed':
     case 'OrderPaymentBlockChanged':
     case 'OrderAccepted':
+    case 'OrderRefunded':
     case 'OrderPaid':
     case 'OrderUpdated':
     case 'OrderRenewed':

@@ -4,7 +4,6 @@ import {
   type ConfirmationCall,
   type FailureCall,
   parsePositiveAmount,
-  paymentView,
   type RefundCall,
   type RegisteredPayment,
 } from '@cpg/contracts';
@@ -16,6 +15,7 @@ import type { NotifyOrder } from './notify-order.ts';
 import { checkedRefundTransfer } from './refund-transfer.ts';
 import type { PaymentCommand } from '../payment/command.ts';
 import { type ExistingPayment, findRefund } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 
 /** Changes to a recorded payment. Each is recorded on the payment's stream first and then sent to its order. All are
  *  idempotent. */
@@ -87,7 +87,7 @@ export const paymentChanges = ({
     const changed = await commands.run(paymentId, command, context, options);
     // The change is recorded: an outage from here on must not look as if nothing was done.
     const { payment, order } = await afterRecording(() => notify(changed, context));
-    return { payment: paymentView(payment), order };
+    return { payment: paymentResource(payment), order };
   };
 
   // A recorded refund succeeds whatever orders answers, because a caller that sees an error might refund again.

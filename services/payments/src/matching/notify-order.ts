@@ -8,11 +8,11 @@ import {
   OrderSummary,
   type PaymentOffer,
   type PaymentOutcome,
-  paymentView,
   type RefundPaymentCall,
 } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/platform';
 import { type ExistingPayment, isWithoutOrder } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 import type { PaymentCommands } from './commands.ts';
 
 interface NotifiedPayment {
@@ -60,20 +60,34 @@ const send = async (
   payment: ExistingPayment,
   context: CallContext,
 ): Promise<OrderAndOutcomes | null> => {
-  const { orderId, paymentId, status, failureReason, refundedMinor, lastRefundId, updatedAt: at } = payment;
+  const {
+    orderId,
+    paymentId,
+    status,
+    failureReason,
+    refundedMinor,
+    orderRefundedMinor,
+    lastRefundId,
+    updatedAt: at,
+  } = payment;
   if (isWithoutOrder(payment)) return null;
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
   // A refunded payment that failed and was seen again is `received`: its order has to decide anew.
   if (refundedMinor > 0n && status !== 'received') {
-    const refund = { refund_id: lastRefundId!, refunded_total_minor: String(refundedMinor), at };
+    const refund = {
+      refund_id: lastRefundId!,
+      refunded_total_minor: String(refundedMinor),
+      ...(orderRefundedMinor !== undefined && { order_refunded_total_minor: String(orderRefundedMinor) }),
+      at,
+    };
     return orders.refund(orderId, paymentId, refund, context);
   }
   return orders.offer(orderId, offerOf(payment), context);
 };
 
 const offerOf = (payment: ExistingPayment): PaymentOffer => ({
-  payment: paymentView(payment),
+  payment: paymentResource(payment),
   seen_at: payment.seenAt,
   confirmed_at: payment.confirmedAt,
   ...(payment.sighting !== undefined && { sighting: payment.sighting }),

@@ -40,7 +40,7 @@ beforeAll(async () => {
       kafka,
       groupId: 'payments',
       topics: [TOPICS.orders],
-      handle: reactToOrders({ commands, deletePayments }),
+      handle: reactToOrders({ commands, deletePayments, recordOrderRefund: async () => {} }),
       isTransientError: isTransientDatabaseError,
       log,
     }),

@@ -19,6 +19,7 @@ const react = async (messages: readonly OrderMessage[], record: () => Promise<vo
       },
     } as never,
     deletePayments: async (orderId) => void done.push(['delete', orderId]),
+    recordOrderRefund: async (...call) => void done.push(['refund', ...call]),
   })(messages);
   return done;
 };

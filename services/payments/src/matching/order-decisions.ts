@@ -1,17 +1,28 @@
-import type { OrderMessage, OrphanReason, PaymentOutcome } from '@cpg/contracts';
+import { type OrderMessage, orderRefundCallOf, type OrphanReason, type PaymentOutcome } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
 import type { PaymentCommands } from './commands.ts';
 import type { DeletePayments } from '../read/deletion.ts';
+import type { RecordOrderRefund } from '../refunds/order-refunds.ts';
 
-/** Records what orders decided about their payments, and deletes the payments of a deleted order. Orders also calls us
- *  directly with the same decisions, so a repeated or outdated message changes nothing. */
+/** Records what orders decided about their payments, and the parts of their refunds; deletes the payments of a deleted
+ *  order. Orders also calls us directly with the same decisions, so a repeated or outdated message changes nothing. */
 export const reactToOrders =
-  ({ commands, deletePayments }: { commands: PaymentCommands; deletePayments: DeletePayments }) =>
+  ({
+    commands,
+    deletePayments,
+    recordOrderRefund,
+  }: {
+    commands: PaymentCommands;
+    deletePayments: DeletePayments;
+    recordOrderRefund: RecordOrderRefund;
+  }) =>
   async (messages: readonly OrderMessage[]): Promise<void> => {
     for (const message of messages) {
       const { id, correlationid: correlationId, orderid: orderId } = message;
       const context: CallContext = { actor: 'service:payments', requestId: id, correlationId };
       await commands.recordOutcomes(outcomesIn(message), context, { causationId: id });
+      if (message.type === 'order.refunded')
+        await recordOrderRefund(orderRefundCallOf(message.data.change), context, { causationId: id });
       if (message.type === 'order.deleted') await deletePayments(orderId);
     }
   };
@@ -47,6 +58,7 @@ const OUTCOMES: {
   'order.expired': ({ data: { change } }) =>
     change.orphanedPaymentIds.flatMap((id) => orphans([id], change.orphanReasons?.[id] ?? 'late', change)),
   'order.canceled': ({ data: { change } }) => orphans(change.orphanedPaymentIds, 'canceled', change),
+  'order.refunded': () => [],
   'order.deleted': () => [],
   'order.created': null,
   'order.instructed': null,

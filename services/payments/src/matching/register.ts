@@ -3,7 +3,6 @@ import {
   isAppError,
   OrderId,
   parsePositiveAmount,
-  paymentView,
   type RegisteredPayment,
   type RegisterPaymentCall,
   type Scales,
@@ -17,6 +16,7 @@ import type { KnownOrder } from '../payables/payable.ts';
 import { feeOf, type FeeSchedule } from '../payment/fees.ts';
 import { paymentIdOf, providerIdAfterDeletion } from '../payment/identity.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 
 export interface MatchingOptions {
   readonly commands: PaymentCommands;
@@ -117,7 +117,7 @@ export const registerPayments = ({
   return async (call, context, options = {}) => {
     const received = await receive(call, context, options);
     const { payment, order } = await afterRecording(() => notifyOrder(received, context));
-    return { payment: paymentView(payment), order };
+    return { payment: paymentResource(payment), order };
   };
 };
 

@@ -73,11 +73,13 @@ export type RefundPayment = RefundTransfer & {
   /** Without an amount. By default the surplus, which has to be due. */
   readonly what?: RefundPart | undefined;
   readonly reason?: string | undefined;
+  /** The refund of the order that it is a part of. With an amount, which it takes from the applied part alone. */
+  readonly orderRefundId?: string | undefined;
   readonly at: Date;
 };
 
 /** The merchant will refund from its own wallet. */
-export type RequestRefund = Omit<RefundPayment, 'type'> & {
+export type RequestRefund = Omit<RefundPayment, 'type' | 'orderRefundId'> & {
   readonly type: 'RequestRefund';
   readonly network: string;
   /** CAIP-19 of the coin or token to send. */

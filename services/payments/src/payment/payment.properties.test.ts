@@ -1,4 +1,4 @@
-import { paymentBreakdown, paymentView } from '@cpg/contracts';
+import { paymentBreakdown, toMinor } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
 import {
@@ -31,6 +31,7 @@ import {
   reservedMinor,
   unreservedDueMinor,
 } from './state.ts';
+import { paymentResource } from './view.ts';
 
 const THIRD_REFUND_ID = 'rfd_01J0000000000000000000000F';
 const FOURTH_REFUND_ID = 'rfd_01J0000000000000000000000G';
@@ -90,8 +91,9 @@ test('fee and net add up to the paid amount, and refunds and what they reserve n
     fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
       const payment = stateAfter([receivePayment(), ...commands]);
       if (!exists(payment)) throw new Error('the payment does not exist');
-      const shown = paymentView(payment);
+      const shown = paymentResource(payment);
       expect(payment.refundedMinor + reservedMinor(payment)).toBeLessThanOrEqual(payment.amountMinor);
+      expect(toMinor(shown.reserved_amount ?? '0', payment.decimals)).toBe(reservedMinor(payment));
       const isPaidBack = ({ status }: PaymentRefund) => status === 'recorded' || status === 'settled';
       const paidBack = payment.refunds.filter(isPaidBack).map(({ amountMinor }) => amountMinor);
       expect(paidBack.reduce((sum, amount) => sum + amount, 0n)).toBe(payment.refundedMinor);

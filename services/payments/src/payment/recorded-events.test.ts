@@ -1,10 +1,11 @@
-import { PAYMENT_EVENTS, PaymentEvent, paymentView } from '@cpg/contracts';
+import { PAYMENT_EVENTS, PaymentEvent } from '@cpg/contracts';
 import { testRecordedEvents } from '@cpg/event-sourcing/testing/recorded-events';
 import { paymentMessage } from '../messages.ts';
 import { recordedVersions } from '../testing/jest-recorded.ts';
 import { recordStreams } from '../testing/record.ts';
 import { paymentDecider } from './payment.ts';
 import { type ExistingPayment, exists, type Payment } from './state.ts';
+import { paymentResource } from './view.ts';
 
 const versions = recordedVersions();
 
@@ -17,7 +18,7 @@ testRecordedEvents({
   schema: PaymentEvent,
   eventTypes: PAYMENT_EVENTS.map(({ type }) => type),
   decider: paymentDecider,
-  show: (payment: Payment) => paymentView(payment as ExistingPayment),
+  show: (payment: Payment) => paymentResource(payment as ExistingPayment),
   publish: paymentMessage,
   isPublished: exists,
 });

@@ -1,3 +1,4 @@
+import { fold } from '@cpg/event-sourcing/decider';
 import {
   addressRefund,
   cancelRefund,
@@ -23,6 +24,7 @@ import {
   requestSurplus,
   SECOND_REFUND_ID,
 } from '../testing/jest-payment-events.ts';
+import { paymentDecider } from './payment.ts';
 
 const applied = [paymentReceived(), paymentApplied];
 const pending = [...applied, refundRequested()];
@@ -80,6 +82,15 @@ describe('RequestRefund', () => {
     given(...pending)
       .when(refundPayment(undefined, SECOND_REFUND_ID))
       .then(paymentRefunded('6000', '6000', SECOND_REFUND_ID));
+  });
+  test('is named when another refund is too large', () => {
+    const payment = fold(paymentDecider, paymentDecider.initial, pending);
+    const reserved = ': requested refunds reserve 0.00004000';
+    expect(() => paymentDecider.decide(refundPayment(6_001n, SECOND_REFUND_ID), payment)).toThrow(
+      `only 0.00006000 BTC of the payment can still be refunded${reserved}`,
+    );
+    const part = { ...refundPayment(6_001n, SECOND_REFUND_ID), orderRefundId: 'orf_1' };
+    expect(() => paymentDecider.decide(part, payment)).toThrow(`can still be refunded${reserved}`);
   });
   test('is refused for a payment that is received or failed', () => {
     given(paymentReceived()).when(requestRefund()).thenRefused('payment_conflict');

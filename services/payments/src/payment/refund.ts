@@ -1,16 +1,42 @@
 import { AppError, fromMinor, invalidRequest, type PaymentEvent, withoutUndefined } from '@cpg/contracts';
 import type { RefundPayment, RefundTransfer } from './command.ts';
-import { type ExistingPayment, findRefund, refundableMinor, reservedMinor, unreservedDueMinor } from './state.ts';
+import {
+  appliedLeftMinor,
+  type ExistingPayment,
+  findRefund,
+  refundableMinor,
+  reservedMinor,
+  unreservedDueMinor,
+} from './state.ts';
 
 /** Records a refund of a part of a payment, or of the rest. Ignores a repeated refund id. */
 export const refund = (command: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
   if (findRefund(payment, command.refundId)) return [];
-  return [refundedEvent({ ...command, amountMinor: amountToRefund(command, payment) }, payment)];
+  const amountMinor = command.orderRefundId === undefined ? amountToRefund(command, payment) : partOf(command, payment);
+  return [refundedEvent({ ...command, amountMinor }, payment)];
+};
+
+/** The amount of a part of a refund of the order. Throws an AppError if that much is not left beside the surplus. Orders
+ *  bounds the number of parts. */
+const partOf = ({ amountMinor = 0n }: Pick<RefundPayment, 'amountMinor'>, payment: ExistingPayment): bigint => {
+  const left = appliedLeftMinor(payment);
+  if (amountMinor <= left) return amountMinor;
+  throw new AppError(
+    'refund_too_large',
+    `only ${fromMinor(left, payment.decimals)} ${payment.currency} of what is applied of the payment can still be refunded${besideReserved(payment)}`,
+  );
+};
+
+/** The end of a refusal, if refunds that are under way are a reason for it. */
+const besideReserved = (payment: ExistingPayment): string => {
+  const reserved = reservedMinor(payment);
+  return reserved > 0n ? `: requested refunds reserve ${fromMinor(reserved, payment.decimals)}` : '';
 };
 
 interface RefundedMoney extends RefundTransfer {
   readonly refundId: string;
   readonly amountMinor: bigint;
+  readonly orderRefundId?: string | undefined;
   readonly reason?: string | undefined;
   readonly asset?: string | undefined;
   /** When a refund that its chain proves was requested. */
@@ -20,20 +46,24 @@ interface RefundedMoney extends RefundTransfer {
 
 /** The event of a refund that is recorded or settled. */
 export const refundedEvent = (
-  { refundId, amountMinor, reason, txHash, network, asset, destination, requestedAt, at }: RefundedMoney,
-  { refundedMinor }: Pick<ExistingPayment, 'refundedMinor'>,
+  { refundId, amountMinor, orderRefundId, at, ...how }: RefundedMoney,
+  { refundedMinor, orderRefundedMinor = 0n }: Pick<ExistingPayment, 'refundedMinor' | 'orderRefundedMinor'>,
 ): PaymentEvent => ({
   type: 'PaymentRefunded',
   data: withoutUndefined({
     refundId,
     amountMinor: String(amountMinor),
     refundedTotalMinor: String(refundedMinor + amountMinor),
-    reason,
-    txHash,
-    network,
-    asset,
-    destination,
-    requestedAt,
+    ...(orderRefundId !== undefined && {
+      orderRefundId,
+      orderRefundedTotalMinor: String(orderRefundedMinor + amountMinor),
+    }),
+    reason: how.reason,
+    txHash: how.txHash,
+    network: how.network,
+    asset: how.asset,
+    destination: how.destination,
+    requestedAt: how.requestedAt,
     at: at.toISOString(),
   }),
 });
@@ -69,7 +99,7 @@ export const amountToRefund = (command: RefundAmount, payment: ExistingPayment):
   if (amount > left)
     throw new AppError(
       'refund_too_large',
-      `only ${fromMinor(left, payment.decimals)} ${payment.currency} of the payment can still be refunded`,
+      `only ${fromMinor(left, payment.decimals)} ${payment.currency} of the payment can still be refunded${besideReserved(payment)}`,
     );
   return amount;
 };

@@ -1,4 +1,4 @@
-import type { PaymentEvent } from '@cpg/contracts';
+import { fromMinor, type PaymentEvent, paymentView } from '@cpg/contracts';
 import {
   paymentApplied,
   paymentFailed,
@@ -11,10 +11,46 @@ import {
   paymentRefunded,
   SECOND_REFUND_ID,
 } from '../testing/jest-payment-events.ts';
+import type { ExistingPayment } from './state.ts';
 
 const ALL_APPLIED = { appliedMinor: '10000', unappliedMinor: '0' };
+const paymentAppliedOf = (appliedMinor: string, unappliedMinor: string): PaymentEvent =>
+  ({ ...paymentApplied, data: { ...paymentApplied.data, appliedMinor, unappliedMinor } }) as PaymentEvent;
 const withSmallestPayable = (smallestPayableMinor: string): PaymentEvent =>
   ({ ...paymentApplied, data: { ...paymentApplied.data, smallestPayableMinor } }) as PaymentEvent;
+
+describe('a part of a refund of the order', () => {
+  const withSurplus = paymentAppliedOf('9000', '1000');
+  const part = (amountMinor: bigint, refundId = REFUND_ID) => ({
+    ...refundPayment(amountMinor, refundId),
+    orderRefundId: `orf_${'0'.repeat(26)}`,
+  });
+  test('leaves the surplus, and records the sum of such parts', () => {
+    const first = { type: 'PaymentRefunded', data: { orderRefundedTotalMinor: '4000' } } as const;
+    given(paymentReceived(), withSurplus).when(part(4_000n)).thenLike(first);
+    given(paymentReceived(), withSurplus)
+      .when(part(4_000n))
+      .thenState((payment) =>
+        expect(paymentView(payment as ExistingPayment)).toMatchObject({
+          applied_amount: fromMinor(5_000n, (payment as ExistingPayment).decimals),
+          unapplied_amount: fromMinor(1_000n, (payment as ExistingPayment).decimals),
+        }),
+      );
+  });
+  test('takes no more than is left of the applied amount', () => {
+    given(paymentReceived(), withSurplus).when(part(9_000n)).thenLike({ type: 'PaymentRefunded' });
+    given(paymentReceived(), withSurplus).when(part(9_001n)).thenRefused('refund_too_large');
+    given(paymentReceived(), withSurplus, paymentRefunded('4000'))
+      .when(part(6_001n, SECOND_REFUND_ID))
+      .thenRefused('refund_too_large');
+  });
+  test('is refused of money that is not applied', () => {
+    given(paymentReceived(), paymentOrphaned()).when(part(1n)).thenRefused('refund_too_large');
+    given(paymentReceived(), paymentFailed).when(part(1n)).thenRefused('refund_too_large');
+  });
+  test('is ignored when it is repeated', () =>
+    given(paymentReceived(), withSurplus, paymentRefunded('4000')).when(part(4_000n)).thenNothing());
+});
 
 describe('RefundPayment', () => {
   test.each([[paymentApplied], [paymentOrphaned()]])('refunds everything after %j', (event) => {

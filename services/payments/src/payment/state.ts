@@ -3,6 +3,7 @@ import {
   laterOf,
   paymentAfter,
   type PaymentEvent,
+  paymentBreakdown,
   type PaymentState,
   type RecordedOrderReference,
   recordedRefund,
@@ -86,9 +87,18 @@ const isReserved = (status: RefundStatus): boolean => status === 'pending' || st
 export const refundableMinor = (payment: ExistingPayment): bigint =>
   payment.amountMinor - payment.refundedMinor - reservedMinor(payment);
 
+/** The payment as if what requested refunds reserve was refunded. */
+const withReservedRefunded = (payment: ExistingPayment): ExistingPayment => ({
+  ...payment,
+  refundedMinor: payment.refundedMinor + reservedMinor(payment),
+});
+
 /** The amount to give back that no requested refund reserves, in minor units. */
-export const unreservedDueMinor = (payment: ExistingPayment): bigint =>
-  dueBackMinor({ ...payment, refundedMinor: payment.refundedMinor + reservedMinor(payment) });
+export const unreservedDueMinor = (payment: ExistingPayment): bigint => dueBackMinor(withReservedRefunded(payment));
+
+/** What is left of the applied amount, beside what requested refunds reserve. */
+export const appliedLeftMinor = (payment: ExistingPayment): bigint =>
+  paymentBreakdown(withReservedRefunded(payment)).applied;
 
 /** Applies one recorded event. Never throws: a recorded event is a fact. */
 export const evolve = (payment: Payment, event: PaymentEvent): Payment => {

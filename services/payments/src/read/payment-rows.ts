@@ -1,6 +1,7 @@
-import { dueBackMinor, paymentView, refundView } from '@cpg/contracts';
+import { dueBackMinor, refundView } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 
 export interface ProjectedPayment {
   readonly payment: ExistingPayment | DeletedPayment;
@@ -96,7 +97,7 @@ export const projectPayments = async (
     existing((payment) => dueBackMinor(payment) > 0n),
     existing(({ createdAt }) => createdAt),
     column(({ revision }) => revision),
-    existing((payment) => JSON.stringify(paymentView(payment))),
+    existing((payment) => JSON.stringify(paymentResource(payment))),
     existing(({ txHash }) => txHash),
     column(({ payment }) => payment.status === 'deleted'),
     ...REFUND_COLUMNS.map(([name]) => refunds.map((row) => row[name] ?? null)),

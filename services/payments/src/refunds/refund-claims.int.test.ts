@@ -18,11 +18,12 @@ beforeAll(async () => {
   payables = payments.startPayables();
   watched = watchedNetwork(payments);
   await watched.reserve();
-  await payments.call('POST', `/merchants/${MERCHANT}/deposit-settings`, {
+  const declared = await payments.call('POST', `/merchants/${MERCHANT}/deposit-settings`, {
     change: 'add_refund_address',
     network: NETWORK,
     address: WALLET,
   });
+  expect(declared).toMatchObject({ status: 200 });
   await readTo(100);
 });
 afterAll(async () => {
@@ -52,8 +53,8 @@ const pendingRefund = async () => {
   });
   const refundId = newId('refund');
   const body = { merchant_id: MERCHANT, refund_id: refundId, settle: 'on_chain', what: 'all' };
-  const { status } = await payments.call('POST', `/payments/${payment.id}/refunds`, body);
-  expect(status).toBe(200);
+  const requested = await payments.call('POST', `/payments/${payment.id}/refunds`, body);
+  expect(requested).toMatchObject({ status: 200 });
   return { refundId, paymentId: payment.id };
 };
 
@@ -78,7 +79,12 @@ test('the payer confirms an address once, and the merchant gets what to send', a
   const { refundId, paymentId, hash } = await withLink();
   expect(await show(hash)).toMatchObject({
     status: 200,
-    body: { refund: { id: refundId, status: 'pending', amount: '10.000000' }, on_page: false, is_expired: false },
+    body: {
+      refund: { id: refundId, status: 'pending', amount: '10.000000' },
+      explorer: 'https://sepolia.etherscan.io',
+      on_page: false,
+      is_expired: false,
+    },
   });
   expect(await check(hash, PAYER)).toMatchObject({ body: { destination: PAYER, has_checksum: true } });
   expect((await show(hash)).body).not.toHaveProperty('refund.destination');
@@ -145,7 +151,7 @@ test('refuses addresses that cannot be of the payer, with the code of the fault'
   const faults = {
     '': 'form',
     'payer.eth': 'form',
-    tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx: 'form',
+    tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx: 'other_network',
     [PAYER.replace('aAe', 'aae')]: 'checksum',
     [`0x${'0'.repeat(40)}`]: 'zero',
     [usdc.contract!]: 'token',

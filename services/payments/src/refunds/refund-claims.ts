@@ -74,9 +74,11 @@ export const refundClaims = ({
     show: async (tokenHash) => {
       const { resource: refund, isClaimOnPage, sends } = await claimed(tokenHash);
       const { claim_expires_at: expiresAt } = refund;
+      const { explorer } = sends.network;
       return {
         refund,
         ...(sends.label !== undefined && { asset_label: sends.label }),
+        ...(explorer !== undefined && { explorer }),
         on_page: isClaimOnPage,
         is_expired: expiresAt !== undefined && hasEnded(expiresAt, endsBy()),
       };

@@ -93,6 +93,7 @@ test('a refund is pending, sent when a block contains its transfer, and settled 
   const { refundId, status } = await request(paymentId);
   expect(status).toBe(200);
   expect(await refundOf(refundId)).toMatchObject({ status: 'pending', amount: '10.000000', network: NETWORK });
+  expect(await payments.rowOf(paymentId)).toMatchObject({ resource: { reserved_amount: '10.000000' } });
   expect(await paymentRequest(refundId)).toMatchObject({ status: 400 });
   const { body: shown } = await paymentRequest(refundId, { destination });
   expect(shown).toEqual({
@@ -115,13 +116,16 @@ test('a refund is pending, sent when a block contains its transfer, and settled 
   await untilStatus(refundId, 'sent');
   expect(await refundOf(refundId)).toMatchObject({ destination, tx_hash: money.txHash });
   expect(await paymentRequest(refundId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
-  expect(await payments.rowOf(paymentId)).toMatchObject({ status: 'applied' });
+  expect(await payments.rowOf(paymentId)).toMatchObject({
+    status: 'applied',
+    resource: { reserved_amount: '10.000000' },
+  });
   chain.mineMany(usdc.requiredConfirmations);
   await untilStatus(refundId, 'settled');
-  expect(await payments.rowOf(paymentId)).toMatchObject({
-    status: 'refunded',
-    resource: { refunded_amount: '10.000000' },
-  });
+  const { resource, ...row } = (await payments.rowOf(paymentId)) as { resource: object };
+  expect(row).toMatchObject({ status: 'refunded' });
+  expect(resource).toMatchObject({ refunded_amount: '10.000000' });
+  expect(resource).not.toHaveProperty('reserved_amount');
   const types = await payments.typesOf(paymentId);
   expect(types!.slice(-4)).toEqual([
     'PaymentRefundRequested',

@@ -13,6 +13,7 @@ import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/commands/payments-client.ts';
 import { orderChanges } from '../../../orders/src/commands/order-changes.ts';
 import { orderCommands } from '../../../orders/src/commands/order-commands.ts';
+import { orderRefunding } from '../../../orders/src/commands/refund-order.ts';
 import { orderDeletion } from '../../../orders/src/commands/deletion.ts';
 import { orderHistory } from '../../../orders/src/read/history.ts';
 import { withOrderLog } from '../../../orders/src/commands/order-handler.ts';
@@ -30,6 +31,7 @@ import { registerPayments } from '../matching/register.ts';
 import type { PaymentCommand } from '../payment/command.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { receiveCallbacks } from '../rails/gateway-pay/provider-reports.ts';
+import { orderRefunds } from '../refunds/order-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
 import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
@@ -207,6 +209,7 @@ const ordersService = ({ streams, now, price, http, log }: ServiceOptions & { re
     handler,
     changes: orderChanges({ ...shared, commands, handler, payments }),
     deletion,
+    refundOrder: orderRefunding({ commands, handler, payments, now, log }),
     runDue,
     history: orderHistory({ client, readModel }),
     sandbox: true,
@@ -273,6 +276,7 @@ const paymentsService = ({
     isOrderRecorded: async (orderId) => !['none', 'deleted'].includes(streams.orders.lastOf(orderId).status),
     now,
   });
+  const refunds = orderRefunds({ commands, notifyOrder, now, log });
   const app = buildPayments({
     tokens: TOKENS,
     sandbox: true,
@@ -304,6 +308,7 @@ const paymentsService = ({
     askLast: notCalled,
     pageAddresses: notCalled,
     changes: paymentChanges({ commands, notifyOrder, table: MAINNETS, now, log }),
+    orderRefunds: refunds,
     requestedRefunds: { request: notCalled, paymentRequest: notCalled, cancel: notCalled },
     refundClaims: { issue: notCalled, show: notCalled, check: notCalled, confirm: notCalled },
     commands,
@@ -319,7 +324,7 @@ const paymentsService = ({
     log,
     checks: {},
   });
-  return { app, react: reactToOrders({ commands, deletePayments }) };
+  return { app, react: reactToOrders({ commands, deletePayments, recordOrderRefund: refunds.record }) };
 };
 
 /** False when the work was refused or its dependency is unavailable: then it is retried later. */

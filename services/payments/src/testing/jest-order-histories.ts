@@ -7,6 +7,7 @@ export type Step =
   | { do: 'confirm'; n: number; height?: number | undefined }
   | { do: 'fail'; n: number }
   | { do: 'refund'; n: number; of: { amount: string } | { what?: 'surplus' | 'all' } }
+  | { do: 'refund order'; amount: string }
   | { do: 'capture' | 'cancel' | 'delete' | 'watch' | 'crash' }
   | { do: 'advance'; minutes: number }
   | { do: 'wait'; minutes: number }
@@ -42,6 +43,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         { amount: '3.5' },
         { what: 'surplus' },
       ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('refund order' as const),
+      amount: fc.constantFrom('1', '4', '6', '9.5', '10'),
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('capture', 'cancel', 'delete', 'watch', 'crash') }) },
@@ -116,6 +124,20 @@ export const moneyReturnsAndFailsUnseen = (): History => ({
     { step: { do: 'fail', n: 2 }, fates: [] },
     { step: { do: 'register', n: 2, confirmed: false }, fates: ['request lost'] },
     { step: { do: 'fail', n: 2 }, fates: [] },
+  ],
+  relayIsBehind: false,
+  lastDeliveries: deliveredInTurn(),
+});
+
+/** A refund of the order takes all that a payment applied. The surplus is refunded after that. */
+export const surplusAfterAnOrderRefund = (): History => ({
+  allow: { ...ALLOW, partial_payments: true },
+  ...EXACT,
+  steps: [
+    { step: { do: 'register', n: 3, confirmed: true }, fates: [] },
+    { step: { do: 'register', n: 1, confirmed: true }, fates: [] },
+    { step: { do: 'refund order', amount: '9.5' }, fates: [] },
+    { step: { do: 'refund', n: 1, of: {} }, fates: [] },
   ],
   relayIsBehind: false,
   lastDeliveries: deliveredInTurn(),

@@ -31,6 +31,7 @@ import type { OutsideProvider } from '../rails/gateway-pay/provider.ts';
 import { queryProvider, recordReports } from '../rails/gateway-pay/reported-payment.ts';
 import { refundClaims } from '../refunds/refund-claims.ts';
 import { refundDestinations } from '../refunds/refund-destination.ts';
+import { orderRefunds } from '../refunds/order-refunds.ts';
 import { requestedRefunds } from '../refunds/requested-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
@@ -202,6 +203,7 @@ const buildService = ({ client, pool, orders, orderOf, providers, claimsEndBy, l
       log,
     }),
     changes,
+    orderRefunds: orderRefunds({ commands, notifyOrder, now, log }),
     requestedRefunds: requestedRefunds({
       commands,
       notifyOrder,

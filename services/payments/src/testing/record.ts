@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import { NewPaymentEvent, type Payment, paymentView } from '@cpg/contracts';
+import { NewPaymentEvent, type Payment } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
 import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { type ExistingPayment, type Payment as State, UNCLAIMED_MERCHANT } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 
 export type RecordedPayment = RecordedStream<Payment>;
 
@@ -113,6 +114,12 @@ const PAYMENTS: Scenario[] = [
     },
     { type: 'ClaimRefund', refundId: id('rfd', 6), ...claim, ...addressed, endsBy: atMinute(6), at: atMinute(6) },
   ],
+  [
+    receive(),
+    { type: 'ConfirmPayment', at: atMinute(2) },
+    applied(atMinute(3)),
+    { ...refund(7, atMinute(4), { amountMinor: 2_000_000n }), orderRefundId: id('orf', 1) },
+  ],
 ];
 
 /** The streams that this version records of some payments. They are the same in every run. */
@@ -125,7 +132,7 @@ export const recordStreams = (): RecordedPayment[] =>
       state = fold(paymentDecider, state, decided);
       return decided;
     });
-    return recordedStream(paymentStreamOf(paymentId), paymentView(state as ExistingPayment), events);
+    return recordedStream(paymentStreamOf(paymentId), paymentResource(state as ExistingPayment), events);
   });
 
 if (process.argv[1] === import.meta.filename) {

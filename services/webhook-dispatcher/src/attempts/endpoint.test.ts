@@ -1,5 +1,7 @@
 import { createEndpoint, ENDPOINT_LIMITS } from './endpoint.ts';
 
+// An endpoint limits its attempts at once (`mayStart`), the deliveries that are kept in memory for it (`bufferSize`), and
+// its part of the dispatcher's memory and slots (`capacityShare`).
 const limits = { ...ENDPOINT_LIMITS, failuresToOpen: 3, openMs: 1_000, maxOpenMs: 4_000 };
 
 /** Starts as many attempts as the endpoint allows. */
@@ -13,8 +15,9 @@ const fill = (endpoint: ReturnType<typeof createEndpoint>, now: number) => {
   return attempts;
 };
 const fail = (endpoint: ReturnType<typeof createEndpoint>, now: number) => {
-  endpoint.start(endpoint, now);
-  return endpoint.fail(endpoint, now);
+  const attempt = {};
+  endpoint.start(attempt, now);
+  return endpoint.fail(attempt, now);
 };
 
 test('starts with few concurrent attempts and allows more with each success, up to a limit', () => {
@@ -31,7 +34,7 @@ test('allows no more attempts than the caller permits', () => {
   expect(endpoint.mayStart(0, 2)).toBe(true);
 });
 
-test('buffers and starts nothing while the circuit breaker is open, and one delivery while it is half-open', () => {
+test('buffers and starts no delivery while the circuit breaker is open, and one while it is half-open', () => {
   const endpoint = createEndpoint(limits);
   expect([fail(endpoint, 0), fail(endpoint, 0), fail(endpoint, 0)]).toEqual([false, false, true]);
   let now = 0;
@@ -97,7 +100,7 @@ test.each([
 });
 
 test('allows one more attempt per round of successes, and half as many after a failure', () => {
-  const endpoint = createEndpoint({ ...limits, failuresToOpen: 100 });
+  const endpoint = createEndpoint({ ...limits, failuresToOpen: 100, concurrency: { initial: 2, max: 64 } });
   const allowed = () => endpoint.bufferSize(0) / limits.bufferedPerAttempt;
   const counts = Array.from({ length: 7 }, () => (endpoint.succeed({}), allowed()));
   expect(counts).toEqual([2, 2, 3, 3, 3, 4, 4]);
@@ -113,7 +116,7 @@ test('gets half of the capacity after a failure', () => {
   expect(endpoint.capacityShare(0)).toBe(0.5);
 });
 
-test('is stale once it was idle, with a closed circuit breaker, for longer than the breaker stays open', () => {
+test('is stale once it was idle for longer than the longest opening, since its last attempt or the end of the opening', () => {
   const endpoint = createEndpoint(limits);
   const { maxOpenMs } = limits;
   const attempt = {};

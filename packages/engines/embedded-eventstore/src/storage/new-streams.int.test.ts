@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const startOf = (stream: string, events = counted(1)): Promise<AppendResult> =>
+const appendFirst = (stream: string, events = counted(1)): Promise<AppendResult> =>
   client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
 
 const outcomes = async (appends: Promise<AppendResult>[]): Promise<string[]> =>
@@ -31,26 +31,27 @@ const outcomes = async (appends: Promise<AppendResult>[]): Promise<string[]> =>
     settled.status === 'fulfilled' ? String(settled.value.nextExpectedRevision) : settled.reason.constructor.name,
   );
 
-test('after a restart, appends of one batch that start streams are refused or repeated where the stream exists', async () => {
+test('after a restart, appends with `no_stream` begin new streams, succeed as a repeat, and are refused by existing and deleted streams', async () => {
   const [existing, deleted, withMetadata] = [newStream(), newStream(), newStream()];
   const first = counted(1);
-  await startOf(existing, first);
-  await startOf(deleted);
+  await appendFirst(existing, first);
+  await appendFirst(deleted);
   await client.tombstoneStream(deleted);
   await client.setStreamMetadata(withMetadata, { truncateBefore: 0 });
+  // The server has to look up in its files which streams exist. Appends that are sent together are written as one batch.
   await stop();
   await start();
   const fresh = range(0, 3).map(() => newStream());
 
   expect(
     await outcomes([
-      ...fresh.map((stream) => startOf(stream)),
-      startOf(existing),
-      startOf(existing, first),
-      startOf(deleted),
+      ...fresh.map((stream) => appendFirst(stream)),
+      appendFirst(existing),
+      appendFirst(existing, first),
+      appendFirst(deleted),
     ]),
   ).toEqual(['0', '0', '0', 'WrongExpectedVersionError', '0', 'StreamDeletedError']);
-  expect(await outcomes([startOf(withMetadata), ...fresh.map((stream) => startOf(stream))])).toEqual([
+  expect(await outcomes([appendFirst(withMetadata), ...fresh.map((stream) => appendFirst(stream))])).toEqual([
     '0',
     ...fresh.map(() => 'WrongExpectedVersionError'),
   ]);

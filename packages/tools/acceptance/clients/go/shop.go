@@ -13,13 +13,13 @@ import (
 func main() {
 	ctx := context.Background()
 	client := clientAt(os.Getenv("BASE_URL"))
-	metadata := cpg.MetadataDto{"table": "B7"}
+	metadata, coin := cpg.MetadataDto{"table": "B7"}, cpg.PaymentCurrencyUSDT
 	body := cpg.MerchantCreateOrderDto{
 		ExternalReferenceId: "go-1",
 		Items:               []cpg.ItemDto{{Name: "Coffee", Quantity: 1.5, UnitPrice: "10", Currency: cpg.ItemCurrencyUSD}},
-		EnableRails:         []cpg.Rail{cpg.RailGatewayPay},
-		PaymentCurrency:     cpg.PaymentCurrencyUSDT,
-		Capabilities:        cpg.CapabilitiesDto{CanCancel: true, CanUpdate: true, PartialPayments: true},
+		EnableRails:         &[]cpg.Rail{cpg.RailGatewayPay},
+		PaymentCurrency:     &coin,
+		Capabilities:        &cpg.CapabilitiesDto{CanCancel: true, CanUpdate: true, PartialPayments: true},
 		Metadata:            &metadata,
 	}
 	made, err := client.CreateOrderWithResponse(ctx, nil, body)

@@ -116,8 +116,12 @@ const isAsExpected = ({ status, payments }: Order, expected: Expected): boolean 
 /** Waits until Kafka has the order and its payments as they are. Resolves to all their messages. */
 const published = async (kafka: KafkaLog, order: Order): Promise<DomainMessage[]> => {
   const ofOrder = await kafka.waitFor(order.id, (messages) => {
-    const last = messages.at(-1)!.data.resource as Order;
-    return last.status === order.status && isDeepStrictEqual(statesOf(last.payments), statesOf(order.payments));
+    const { type, data } = messages.at(-1)!;
+    const { status, payments } = data.resource as Order;
+    const before = messages.at(-2)?.data.resource as Order | undefined;
+    // The message of the payments that pay an order shows it paid already, and `order.paid` follows.
+    if (type === 'order.payments_applied' && status === 'paid' && before?.status !== 'paid') return false;
+    return status === order.status && isDeepStrictEqual(statesOf(payments), statesOf(order.payments));
   });
   const ofPayments = await Promise.all(
     order.payments.map((payment) =>

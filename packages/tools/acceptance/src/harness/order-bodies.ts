@@ -9,7 +9,9 @@ const CAPABILITIES: Capabilities = {
   expiration_auto_renewal: false,
 };
 
-type Changes = Partial<Omit<MerchantCreateOrderDto, 'capabilities'>> & { capabilities?: Partial<Capabilities> };
+type Changes = Partial<Omit<MerchantCreateOrderDto, 'capabilities'>> & {
+  capabilities?: Partial<Capabilities> | undefined;
+};
 
 /** An order of 10 USDT with partial payments and without overpaying. `changes` replaces fields. */
 export const orderBody = ({ capabilities, ...changes }: Changes = {}): MerchantCreateOrderDto => ({

@@ -55,17 +55,17 @@ export const startProxiedStack = async ({ discover, env, ...options }: ProxiedSt
   }
 };
 
-/** The address of a chain node, where another node can take its place. */
+/** The address of a server, such as a chain node, where another can take its place. */
 export interface NodeRoute {
   /** What services read. */
   readonly url: string;
-  readonly leadTo: (node: ChainNode) => void;
-  /** Refuses connections, as if no node ran. Resolves to a function that accepts them again. */
+  readonly leadTo: (node: Pick<ChainNode, 'url'>) => void;
+  /** Refuses connections, as if no server ran. Resolves to a function that accepts them again. */
   readonly block: () => Promise<() => Promise<void>>;
   readonly close: () => void;
 }
 
-export const routeTo = async (node: ChainNode): Promise<NodeRoute> => {
+export const routeTo = async (node: Pick<ChainNode, 'url'>): Promise<NodeRoute> => {
   const port = await freePort();
   const proxies = await startProxies([{ name: 'node', port, target: portOf(node) }]);
   const url = new URL(node.url);
@@ -78,7 +78,7 @@ export const routeTo = async (node: ChainNode): Promise<NodeRoute> => {
   };
 };
 
-const portOf = ({ url }: ChainNode): number => Number(new URL(url).port);
+const portOf = ({ url }: Pick<ChainNode, 'url'>): number => Number(new URL(url).port);
 
 /** TCP proxies between the processes of a stack, whose connections can be cut. */
 export interface Proxies {

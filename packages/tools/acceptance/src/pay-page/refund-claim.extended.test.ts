@@ -1,5 +1,6 @@
 import type { Refund, RefundClaim, RefundRequest } from '@cpg/contracts';
 import { mineBlocks } from '@cpg/local-chain';
+import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
 import { admin } from '../harness/merchants.ts';
@@ -39,6 +40,23 @@ onPaymentPage('the page on which a payer claims a refund', () => {
   };
   const claimOf = (refundId: string, body: object = {}) =>
     send<RefundClaim>('POST', `/v1/refunds/${refundId}/claim`, body);
+
+  /** Sends the money from the wallet of the merchant, and resolves to the hash when the refund is settled. */
+  const sendRefund = async (refundId: string, wallet: string): Promise<string> => {
+    const { transaction } = await send<RefundRequest>('POST', `/v1/refunds/${refundId}/request`, {});
+    const { chainId: _, ...unsigned } = transaction!;
+    const hash = await stack.evm.call<string>('eth_sendTransaction', { ...unsigned, from: wallet });
+    await mineBlocks(stack.evm.call, 3);
+    await until('the refund is settled', async () => (await refundNow(refundId)).status === 'settled');
+    return hash;
+  };
+  /** Ends the link in the read model: nobody waits 30 days. */
+  const expire = async (refundId: string) => {
+    const client = new pg.Client({ connectionString: stack.evm.stack.databaseUrl });
+    await client.connect();
+    const set = `update payments.refunds set resource = jsonb_set(resource::jsonb, '{claim_expires_at}', $2) where id = $1`;
+    await client.query(set, [refundId, '"2020-01-31T12:00:00.000Z"']).finally(() => client.end());
+  };
 
   const heading = (page: Page) => page.getByRole('heading', { level: 1 }).innerText();
   const enter = async (page: Page, address: string) => {
@@ -90,11 +108,7 @@ onPaymentPage('the page on which a payer claims a refund', () => {
         const { events } = await stack.evm.desk.hears(sale.order.id, APPLIED);
         return events.includes('payment:refund_claimed');
       });
-      const { transaction } = await send<RefundRequest>('POST', `/v1/refunds/${refundId}/request`, {});
-      const { chainId: _, ...unsigned } = transaction!;
-      const hash = await stack.evm.call<string>('eth_sendTransaction', { ...unsigned, from: wallet });
-      await mineBlocks(stack.evm.call, 3);
-      await until('the refund is settled', async () => (await refundNow(refundId)).status === 'settled');
+      const hash = await sendRefund(refundId, wallet);
       await page.reload();
       expect(await heading(page)).toBe('Your refund was sent');
       expect(await page.locator('main').innerText()).toContain(hash);
@@ -140,7 +154,7 @@ onPaymentPage('the page on which a payer claims a refund', () => {
       expect(await heading(page)).toBe('Is this your address?');
       await send('POST', `/v1/refunds/${refundId}/cancel`);
       await page.locator('button.primary').click();
-      await page.getByRole('heading', { name: 'The merchant canceled this refund' }).waitFor();
+      await page.getByRole('heading', { name: 'This refund was canceled' }).waitFor();
       expect((await sale.checkout()).refund_claims).toEqual([]);
       expect(faults).toEqual([]);
       await close();
@@ -153,22 +167,30 @@ onPaymentPage('the page on which a payer claims a refund', () => {
     await page.locator('button.primary').click();
     await page.locator('.status.good').waitFor();
   };
-  const STEPS: readonly [string, (page: Page) => Promise<unknown>][] = [
-    ['claim-enter', async () => {}],
-    ['claim-refused', (page) => enter(page, MISTYPED)],
-    ['claim-confirm', (page) => enter(page, PAYER)],
-    ['claim-confirm-without-checksum', (page) => enter(page, PAYER.toLowerCase())],
-    ['claim-confirmed', async (page) => ((await page.locator('form').count()) ? confirm(page) : undefined)],
-  ];
+  interface Step {
+    /** What happens before the payer opens the link. */
+    readonly before?: (refundId: string) => Promise<unknown>;
+    readonly reach?: (page: Page) => Promise<unknown>;
+  }
+  const STEPS: Readonly<Record<string, Step>> = {
+    'claim-enter': {},
+    'claim-refused': { reach: (page) => enter(page, MISTYPED) },
+    'claim-confirm': { reach: (page) => enter(page, PAYER) },
+    'claim-confirm-without-checksum': { reach: (page) => enter(page, PAYER.toLowerCase()) },
+    'claim-confirmed': { reach: async (page) => ((await page.locator('form').count()) ? confirm(page) : undefined) },
+    'claim-canceled': { before: (refundId) => send('POST', `/v1/refunds/${refundId}/cancel`) },
+    'claim-expired': { before: expire },
+  };
 
-  test.each(STEPS)(
+  test.each(Object.entries(STEPS))(
     '%s: nothing fails, axe finds nothing, and everything fits',
-    async (name, reach) => {
+    async (name, { before, reach }) => {
       const { refundId } = await paidSale();
       const { claim_url } = await claimOf(refundId);
+      await before?.(refundId);
       for (const { shot, ...options } of SCREENS) {
         const { page, faults, close } = await visit(stack.browser, claim_url, options);
-        await reach(page);
+        await reach?.(page);
         await takeScreenshot(page, `${name}-${shot}`);
         const found = {
           faults,

@@ -15,9 +15,17 @@ const LISTED_WITHIN_MS = 5_000;
 const GRACE_BLOCKS = 8;
 const ETH_DECIMALS = 18;
 
+interface PayContext {
+  readonly api: Api;
+  readonly call: RpcCall;
+  readonly print: (line: string) => void;
+  /** Runs once the payment is decided, before its block is taken back. */
+  readonly beforeReorg?: () => Promise<unknown>;
+}
+
 /** Pays an order on chain, prints each change of its payments, and resolves with the order afterwards. */
 export const payOrder = async (
-  { api, call, print }: { api: Api; call: RpcCall; print: (line: string) => void },
+  { api, call, print, beforeReorg }: PayContext,
   { order: named, amount, token, times, reorg }: PayOptions,
 ): Promise<Order> => {
   const order = await find(api, named);
@@ -37,6 +45,7 @@ export const payOrder = async (
   const watch = watcher({ api, orderId, hashes, print });
   const paid = await watch((payments) => payments.length === times && payments.every(isDecided));
   if (reorg === null) return paid;
+  await beforeReorg?.();
   return reorg === 'again' ? remine({ call, receipts, print, watch }) : lose({ call, receipts, print, watch });
 };
 
@@ -160,10 +169,14 @@ interface Reorganization {
   readonly watch: Watch;
 }
 
+/** The number of blocks from that of the first payment to the newest. Others may have mined blocks since. */
+const depthOf = async (call: RpcCall, [first]: readonly Receipt[]): Promise<number> =>
+  Number(await call<string>('eth_blockNumber')) - Number(first!.blockNumber) + 1;
+
 /** Moves the payments to the next block. */
 const remine = async ({ call, receipts, print, watch }: Reorganization): Promise<Order> => {
   await mineBlocks(call);
-  const depth = receipts.length + 1;
+  const depth = await depthOf(call, receipts);
   await reorganize(
     call,
     depth,
@@ -175,8 +188,9 @@ const remine = async ({ call, receipts, print, watch }: Reorganization): Promise
 };
 
 const lose = async ({ call, receipts, print, watch }: Reorganization): Promise<Order> => {
-  await reorganize(call, receipts.length);
+  const depth = await depthOf(call, receipts);
+  await reorganize(call, depth);
   await mineBlocks(call, GRACE_BLOCKS);
-  print(`reorganized ${receipts.length} blocks and mined ${GRACE_BLOCKS}: no block contains the payment`);
+  print(`reorganized ${depth} blocks and mined ${GRACE_BLOCKS}: no block contains the payment`);
   return watch((payments) => payments.every(({ status }) => status === 'failed'));
 };

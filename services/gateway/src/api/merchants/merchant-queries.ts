@@ -1,7 +1,8 @@
-import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
+import type { CreateMerchantDto, Merchant, OrderDefaults } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 
 interface MerchantRow extends CreateMerchantDto {
+  readonly order_defaults: OrderDefaults;
   readonly id: string;
   readonly created_at: Date;
   readonly updated_at: Date | null;
@@ -25,6 +26,15 @@ export const lockMerchant = async (db: Queryable, id: string): Promise<void> => 
   await db.query('select from gateway.merchants where id = $1 for no key update', [id]);
 };
 
+/** The defaults of a merchant as they are now: an API key in the cache may be older. */
+export const orderDefaultsOf = async (db: Queryable, id: string): Promise<OrderDefaults> => {
+  const { rows } = await db.query<{ order_defaults: OrderDefaults }>(
+    'select order_defaults from gateway.merchants where id = $1',
+    [id],
+  );
+  return rows[0]?.order_defaults ?? {};
+};
+
 export const merchantByReference = async (db: Queryable, reference: string): Promise<StoredMerchant | null> => {
   const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where external_reference_id = $1', [
     reference,
@@ -46,8 +56,8 @@ export const insertMerchant = async (
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
     `insert into gateway.merchants
-       (id, created_at, external_reference_id, type, payment_methods, individual_profile, business_profile, metadata)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (external_reference_id) do nothing`,
+       (id, created_at, external_reference_id, type, payment_methods, individual_profile, business_profile, metadata, order_defaults)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (external_reference_id) do nothing`,
     [id, at, ...valuesOf(merchant)],
   );
   return rowCount === 1;
@@ -61,7 +71,7 @@ export const updateMerchant = async (
 ): Promise<void> => {
   await db.query(
     `update gateway.merchants set updated_at = $2, external_reference_id = $3, type = $4, payment_methods = $5,
-       individual_profile = $6, business_profile = $7, metadata = $8 where id = $1`,
+       individual_profile = $6, business_profile = $7, metadata = $8, order_defaults = $9 where id = $1`,
     [id, at, ...valuesOf(merchant)],
   );
 };
@@ -110,6 +120,7 @@ const valuesOf = (merchant: CreateMerchantDto): unknown[] => [
   merchant.individual_profile ?? null,
   merchant.business_profile ?? null,
   merchant.metadata,
+  merchant.order_defaults ?? {},
 ];
 
 const fromRow = (row: MerchantRow): StoredMerchant => {
@@ -117,6 +128,7 @@ const fromRow = (row: MerchantRow): StoredMerchant => {
     type: row.type,
     external_reference_id: row.external_reference_id,
     payment_methods: row.payment_methods,
+    order_defaults: row.order_defaults,
     ...(row.individual_profile && { individual_profile: row.individual_profile }),
     ...(row.business_profile && { business_profile: row.business_profile }),
   };

@@ -1,42 +1,78 @@
-import { type Availability, isTemporary, Merchant, type PaymentMethod } from '@cpg/contracts';
-import type { Pool } from '@cpg/platform/postgres';
+import {
+  type Availability,
+  invalidRequest,
+  isTemporary,
+  Merchant,
+  type OrderDefaults,
+  type PaymentMethod,
+  UpdateMerchantDto,
+} from '@cpg/contracts';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../payments/payments-client.ts';
-import { merchantById } from './merchant-queries.ts';
+import { lockMerchant, merchantById, updateMerchant } from './merchant-queries.ts';
+import { defaultFaults } from './order-defaults.ts';
 import { callContext, callerOf } from '../../door/request.ts';
 
 export interface MerchantRouteOptions {
   readonly pool: Pool;
   readonly payments: Pick<PaymentsClient, 'availability'>;
+  readonly now: () => Date;
 }
 
-/** `/v1/merchants/me`: the merchant of the API key. */
-export const merchantRoutes: FastifyPluginAsyncZod<MerchantRouteOptions> = async (app, { pool, payments }) => {
-  app.get(
-    '/merchants/me',
-    {
-      config: { scope: 'merchant:self:read' },
-      schema: {
-        operationId: 'getMerchant',
-        summary: 'Retrieve the authenticated merchant',
-        description:
-          '`payment_methods` has what new orders can be paid with now: it omits the currencies whose networks are unavailable, because a deposit would not be seen there.',
-        tags: ['Merchant'],
-        response: { 200: Merchant },
-      },
-    },
-    async (request) => {
-      const { merchantId } = callerOf(request);
-      const [merchant, available] = await Promise.all([
-        merchantById(pool, merchantId),
-        payments.availability(callContext(request)).catch(unknownIfUnavailable),
-      ]);
-      if (!merchant) throw new Error(`merchant ${merchantId} of a valid key does not exist`);
-      const { payment_methods: methods, ...resource } = merchant.resource;
-      return { ...resource, payment_methods: available ? availableMethods(methods, available) : methods };
-    },
-  );
+const getMerchant = {
+  operationId: 'getMerchant',
+  summary: 'Retrieve the authenticated merchant',
+  description:
+    '`payment_methods` has what new orders can be paid with now: it omits the currencies whose networks are unavailable, because a deposit would not be seen there.',
+  tags: ['Merchant'],
+  response: { 200: Merchant },
 };
+
+const changeMerchant = {
+  operationId: 'updateMerchant',
+  summary: 'Update the authenticated merchant',
+  description:
+    'Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.',
+  tags: ['Merchant'],
+  body: UpdateMerchantDto,
+  response: { 200: Merchant },
+};
+
+/** `/v1/merchants/me`: the merchant of the API key. */
+export const merchantRoutes: FastifyPluginAsyncZod<MerchantRouteOptions> = async (app, { pool, payments, now }) => {
+  const shown = async (merchantId: string, request: FastifyRequest): Promise<Merchant> => {
+    const [merchant, available] = await Promise.all([
+      merchantById(pool, merchantId),
+      payments.availability(callContext(request)).catch(unknownIfUnavailable),
+    ]);
+    if (!merchant) throw new Error(`merchant ${merchantId} of a valid key does not exist`);
+    const { payment_methods: methods, ...resource } = merchant.resource;
+    return { ...resource, payment_methods: available ? availableMethods(methods, available) : methods };
+  };
+
+  app.get('/merchants/me', { config: { scope: 'merchant:self:read' }, schema: getMerchant }, (request) =>
+    shown(callerOf(request).merchantId, request),
+  );
+
+  app.patch('/merchants/me', { config: { scope: 'merchant:self:update' }, schema: changeMerchant }, async (request) => {
+    const { merchantId } = callerOf(request);
+    await replaceDefaults(pool, merchantId, request.body.order_defaults, now());
+    return shown(merchantId, request);
+  });
+};
+
+/** Throws `invalid_request` for defaults that the merchant could not use. */
+const replaceDefaults = (pool: Pool, merchantId: string, defaults: OrderDefaults, at: Date): Promise<void> =>
+  transaction(pool, async (db) => {
+    await lockMerchant(db, merchantId);
+    const merchant = await merchantById(db, merchantId);
+    if (!merchant) throw new Error(`merchant ${merchantId} of a valid key does not exist`);
+    const faults = defaultFaults(defaults, merchant.definition.payment_methods);
+    if (faults.length > 0) throw invalidRequest(faults);
+    await updateMerchant(db, merchantId, { ...merchant.definition, order_defaults: defaults }, at);
+  });
 
 /** While payments is unavailable, the methods are shown as the operator set them. */
 const unknownIfUnavailable = (error: unknown): null => {

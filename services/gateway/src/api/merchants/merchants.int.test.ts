@@ -2,7 +2,7 @@ import { AppError, PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { errorBody } from '@cpg/platform';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import type { TestMerchant } from '../../testing/jest-merchant.ts';
-import { availabilityOf } from '../../testing/jest-resources.ts';
+import { availabilityOf, orderBody, paymentsResponse } from '../../testing/jest-resources.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
@@ -38,4 +38,82 @@ test('while payments cannot say it, the payment methods are those that the opera
   const error = new AppError('dependency_unavailable', 'payments is unavailable');
   gateway.payments.respond = () => ({ status: error.statusCode, body: errorBody(error, 'req_1') });
   expect((await methods()).length).toBeGreaterThan(0);
+});
+
+describe('defaults of orders', () => {
+  beforeAll(() => {
+    gateway.payments.respond = paymentsResponse;
+  });
+  const patch = (order_defaults: object) => shop.send('PATCH', '/v1/merchants/me', { order_defaults });
+  const CAPABILITIES = orderBody().capabilities!;
+
+  test('are set, shown, replaced as a whole, and removed', async () => {
+    expect((await shop.send('GET', '/v1/merchants/me')).body.order_defaults).toEqual({});
+    const first = await patch({ enable_rails: ['crypto_deposit'], payment_currency: 'BTC' });
+    expect(first).toMatchObject({
+      status: 200,
+      body: { id: shop.id, order_defaults: { enable_rails: ['crypto_deposit'], payment_currency: 'BTC' } },
+    });
+    expect(first.body.updated_at).toBeDefined();
+    const second = await patch({ capabilities: CAPABILITIES });
+    expect(second.body.order_defaults).toEqual({ capabilities: CAPABILITIES });
+    expect((await shop.send('GET', '/v1/merchants/me')).body.order_defaults).toEqual({ capabilities: CAPABILITIES });
+    expect((await patch({})).body.order_defaults).toEqual({});
+  });
+
+  test.each([
+    ['a currency that no rail of the merchant takes', { payment_currency: 'ETH' }, 'order_defaults.payment_currency'],
+    [
+      'a rail that does not take it',
+      { enable_rails: ['gateway_pay'], payment_currency: 'BTC' },
+      'order_defaults.enable_rails.0',
+    ],
+    ['a rail twice', { enable_rails: ['gateway_pay', 'gateway_pay'] }, 'order_defaults.enable_rails'],
+    ['a part of the capabilities', { capabilities: { can_cancel: true } }, 'order_defaults.capabilities.can_update'],
+    ['an unknown name', { expiration_minutes: 5 }, 'order_defaults.expiration_minutes'],
+  ])('with %s are refused, and nothing changes', async (_, defaults, path) => {
+    const { status, body } = await patch(defaults);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.details.map((detail: { path: string }) => detail.path)).toContain(path);
+    expect((await shop.send('GET', '/v1/merchants/me')).body.order_defaults).toEqual({});
+  });
+
+  describe('in a create', () => {
+    const { enable_rails: _, payment_currency: __, capabilities: ___, ...SHORT } = orderBody();
+    const create = (body: object, headers = {}) => shop.send('POST', '/v1/orders', body, headers);
+    const sent = () => gateway.orders.calls.at(-1)!.body as unknown as { order: object; only_repeat?: boolean };
+    const DEFAULTS = { enable_rails: ['crypto_deposit'], payment_currency: 'BTC', capabilities: CAPABILITIES };
+    beforeEach(() => patch(DEFAULTS));
+    afterAll(() => patch({}));
+
+    test('fill in what it leaves out, right after a change, and give way to what it has', async () => {
+      expect((await create(SHORT)).status).toBe(201);
+      expect(sent().order).toEqual({
+        ...SHORT,
+        enable_rails: ['crypto_deposit'],
+        payment_currency: 'BTC',
+        capabilities: CAPABILITIES,
+      });
+      await patch({ ...DEFAULTS, payment_currency: 'USDC' });
+      expect((await create({ ...SHORT, enable_rails: ['gateway_pay'] })).status).toBe(201);
+      expect(sent().order).toMatchObject({ enable_rails: ['gateway_pay'], payment_currency: 'USDC' });
+      expect((await create(orderBody())).status).toBe(201);
+      expect(sent().order).toEqual(orderBody());
+    });
+
+    test('that were removed are named, and a repeat with its key still gets its order', async () => {
+      await create(SHORT, { 'idempotency-key': 'cart-1' });
+      const first = sent();
+      await patch({ enable_rails: ['crypto_deposit'], capabilities: CAPABILITIES });
+      const count = gateway.orders.calls.length;
+      const refused = await create(SHORT);
+      expect(refused.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'payment_currency' }] });
+      expect(gateway.orders.calls).toHaveLength(count);
+      // Orders decides by key and fingerprint, and creates nothing.
+      expect((await create(SHORT, { 'idempotency-key': 'cart-1' })).status).toBe(201);
+      const { order: _, ...repeat } = sent();
+      const { order: __, ...before } = first;
+      expect(repeat).toEqual({ ...before, only_repeat: true });
+    });
+  });
 });

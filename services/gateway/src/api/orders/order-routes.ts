@@ -1,13 +1,4 @@
-import {
-  AppError,
-  type FaultDetail,
-  invalidRequest,
-  isAppError,
-  type MerchantCreateOrderDto,
-  type Order,
-  OrderId,
-  type PaymentMethod,
-} from '@cpg/contracts';
+import { AppError, isAppError, type NewOrder, type Order, OrderId } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -26,6 +17,8 @@ import {
 import { callContext, callerOf, canAnswer } from '../../door/request.ts';
 import { orNotFound, parseId } from '../ids.ts';
 import { checkBrowserUrl } from '../merchant-urls.ts';
+import { orderDefaultsOf } from '../merchants/merchant-queries.ts';
+import { completeOrder, needsDefaults } from '../merchants/order-defaults.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import { inRecordedTime, createHistoryReader, createPublicHistoryReader, encodeCursor } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
@@ -65,15 +58,17 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     }
     const { merchantId, paymentMethods } = callerOf(request);
     const key = idempotencyKeyOf(request);
-    const refusal = paymentMethodRefusal(request.body, paymentMethods);
+    const defaults = needsDefaults(request.body) ? await orderDefaultsOf(pool, merchantId) : {};
+    const { order, refusal } = completeOrder(request.body, { defaults, methods: paymentMethods });
     if (refusal && key === undefined) throw refusal;
     const call = {
       // With a key, all gateways and all repeats name the same order, so nothing is stored here.
       order_id: key === undefined ? `ord_${request.seed}` : orderIdOfKey(merchantId, key),
       merchant_id: merchantId,
-      order: request.body,
+      // It may lack a field if it is refused: a repeat reads none.
+      order: order as NewOrder,
       ...(key !== undefined && { request_hash: requestFingerprint(request) }),
-      // The merchant may have changed its payment methods since the first request.
+      // The merchant may have changed its payment methods or defaults since the first request.
       ...(refusal && { only_repeat: true }),
     };
     const created = orders.create(call, callContext(request)).catch((error: unknown) => {
@@ -131,6 +126,12 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
       .send(await orders.cancel(orderRef(request, request.params.id), request.body ?? {}, callContext(request))),
   );
 
+  const refund = { config: { scope: 'payments:self:refund', shows: 'order' }, schema: schemas.refundOrder } as const;
+  app.post('/orders/:id/refund', refund, async (request, reply) => {
+    const call = { order_refund_id: `orf_${request.seed}`, ...request.body };
+    return reply.code(201).send(await orders.refund(orderRef(request, request.params.id), call, callContext(request)));
+  });
+
   app.post('/orders/:id/capture', { config: CHANGE, schema: schemas.captureOrder }, async (request, reply) =>
     reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
   );
@@ -174,21 +175,3 @@ const orderRef = (request: FastifyRequest, id: string): OrderRef => ({
   orderId: parseId(OrderId, 'order', id),
   merchantId: callerOf(request).merchantId,
 });
-
-/** The refusal of rails that the merchant does not accept, or does not accept in the order's currency; null without
- *  one. */
-const paymentMethodRefusal = (
-  { enable_rails, payment_currency }: Pick<MerchantCreateOrderDto, 'enable_rails' | 'payment_currency'>,
-  methods: readonly PaymentMethod[],
-): AppError | null => {
-  const details = enable_rails.flatMap((rail, index): FaultDetail[] => {
-    const method = methods.find(({ type }) => type === rail);
-    const path = `enable_rails.${index}`;
-    const listed = '`payment_methods` of GET /v1/merchants/me lists them';
-    if (!method) return [{ path, message: `${rail} is not among your payment methods: ${listed}` }];
-    const { supported_currencies: supported } = method;
-    if (supported.includes(payment_currency)) return [];
-    return [{ path, message: `${rail} does not take ${payment_currency} for you: it takes ${supported.join(', ')}` }];
-  });
-  return details.length > 0 ? invalidRequest(details) : null;
-};

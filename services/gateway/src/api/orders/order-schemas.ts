@@ -8,11 +8,14 @@ import {
   MerchantCreateOrderDto,
   Order,
   OrderDeletion,
+  OrderRefund,
   OrderStatus,
   pageOf,
   PaymentCurrency,
+  RefundCurrency,
   requestText,
   UpdateOrderDto,
+  withExample,
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { NoBody, pathId } from '../ids.ts';
@@ -99,7 +102,7 @@ export const createOrder = {
   operationId: 'createOrder',
   summary: 'Create an order',
   description:
-    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.',
+    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. `enable_rails`, `payment_currency` and `capabilities` may be left out where the merchant has `order_defaults`; what the request has counts. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.',
   tags,
   body: MerchantCreateOrderDto,
   response: { 201: Order },
@@ -190,4 +193,26 @@ export const acceptOrder = {
   params,
   body: AcceptOrder,
   response: { 201: Order },
+};
+
+export const RefundOrderBody = withExample(
+  z.strictObject({
+    amount: AmountDto.describe('The amount to refund, in `currency`.'),
+    currency: RefundCurrency.optional().describe(
+      'The payment currency of the order, or a currency of its items, which is converted by the locked rate. By default, the payment currency.',
+    ),
+    reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+  }),
+  { amount: '50.00', currency: 'MXN', reason: 'one dish was not served' },
+);
+
+export const refundOrder = {
+  operationId: 'refundOrder',
+  summary: 'Record a refund of an order',
+  description:
+    'Records that you paid an amount of an order back, whatever payments it came by. It moves no money: send the money yourself. The amount is taken from what is applied to the order, the newest payment first. A surplus and orphans are never taken: they are `due_back_amount`, and are refunded by themselves. An amount in an item currency is converted by the locked rate and rounded up, never above what is left. Each part is a refund of its payment (`GET /v1/refunds`). A paid order stays `paid` until all that is applied to it is refunded; then it becomes `reversed`. Returns 409 `refund_too_large`, which names what is left in each currency, 409 `nothing_to_refund` if nothing is left, and 409 `order_state_conflict` while the order is open. Send an `Idempotency-Key`: without one, a repeated request is a second refund.',
+  tags,
+  params,
+  body: RefundOrderBody,
+  response: { 201: OrderRefund },
 };

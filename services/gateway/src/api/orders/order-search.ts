@@ -1,4 +1,4 @@
-import { checksummed } from '@cpg/assets';
+import { checksummed, isEvmAddress } from '@cpg/assets';
 import {
   AmountDto,
   FiatCurrency,
@@ -82,14 +82,13 @@ const namesIn = (text: string): Names => {
   if (PaymentId.safeParse(text).success) return [[text], ['payment', 'id']];
   if (RefundId.safeParse(text).success) return [[text], ['refund', 'id']];
   if (HASH.test(text)) return [spellings(text, text.toLowerCase()), ['payment', 'tx_hash']];
-  if (EVM_ADDRESS.test(text)) return [spellings(text, checksummed(text.slice(2))), ['payable', 'address']];
+  if (isEvmAddress(text)) return [spellings(text, checksummed(text.slice(2))), ['payable', 'address']];
   if (BECH32_ADDRESS.test(text)) return [spellings(text, text.toLowerCase()), ['payable', 'address']];
   if (BASE58_ADDRESS.test(text)) return [[text], ['payable', 'address']];
   return [[text]];
 };
 
 const HASH = /^(?:0x)?[0-9a-f]{64}$/i;
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 // Bech32 may be in capital letters, as QR codes have it. Base58 tells letters by their case.
 const BECH32_ADDRESS = /^(?:bc|tb|bcrt)1[02-9ac-hj-np-z]{11,87}$/i;
 const BASE58_ADDRESS = /^[123mn][1-9A-HJ-NP-Za-km-z]{25,34}$/;

@@ -8,9 +8,11 @@ import {
   nullIfNotFound,
   Order,
   OrderDeletion,
+  OrderRefund,
   OrderSummary,
   PayableCurrencies,
   RecordedHistory,
+  type RefundOrderCall,
   type UpdateOrderDto,
 } from '@cpg/contracts';
 import type { CallContext, InternalClient } from '@cpg/platform';
@@ -62,6 +64,16 @@ export const ordersClient = (client: InternalClient) => {
       ),
     cancel: (ref: OrderRef, how: CancelOrderDto, context: CallContext) => post(ref, 'cancel', how, context),
     accept: (ref: OrderRef, how: AcceptOrder, context: CallContext) => post(ref, 'accept', how, context),
+    /** Records the refund of an order over its payments. The id of the refund makes a repeat harmless. */
+    refund: (ref: OrderRef, refund: Omit<RefundOrderCall, 'merchant_id'>, context: CallContext): Promise<OrderRefund> =>
+      withNotFound(
+        'order',
+        client.call('POST', `/orders/${ref.orderId}/refund`, {
+          context,
+          response: OrderRefund,
+          body: { ...owner(ref), ...refund },
+        }),
+      ),
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', {}, context),
     /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>

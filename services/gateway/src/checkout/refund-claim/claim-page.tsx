@@ -2,7 +2,7 @@ import type { PageAssets } from '../view/assets.ts';
 import { renderDocument } from '../view/document.tsx';
 import type { Speech } from '../view/language.ts';
 import { accentPath } from '../state/page-link.ts';
-import { TextWithTime } from '../view/view.tsx';
+import { TextWithTime, TransactionHash } from '../view/view.tsx';
 import { Address } from '../view/way.tsx';
 import type { ClaimStep, ClaimView } from './claim.ts';
 
@@ -150,7 +150,7 @@ const Recorded = ({
     </div>
     {step.name === 'sent' ? (
       <p class="note transaction">
-        {texts.transaction} <code>{step.txHash}</code>
+        {texts.transaction} <TransactionHash hash={step.txHash} url={step.txUrl} />
       </p>
     ) : (
       <p class="note">{texts.claim.final}</p>

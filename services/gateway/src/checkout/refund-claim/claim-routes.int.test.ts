@@ -146,7 +146,7 @@ test('texts that are too long for an address are refused without a call', async 
 
 test.each<[string, Partial<Refund>, Partial<ClaimedRefund>, string]>([
   ['an address of another tab', { destination: PAYER }, {}, 'Your address was recorded'],
-  ['the cancellation by the merchant', { status: 'canceled' }, {}, 'The merchant canceled this refund'],
+  ['the cancellation by the merchant', { status: 'canceled' }, {}, 'This refund was canceled'],
   ['the end of the link', {}, { is_expired: true }, 'This link has expired'],
   ['the transfer', { status: 'sent', destination: PAYER, tx_hash: '0xfeed' }, {}, '0xfeed'],
 ])('both forms lead to what has happened meanwhile: %s', async (_, refund, about, text) => {
@@ -159,6 +159,17 @@ test.each<[string, Partial<Refund>, Partial<ClaimedRefund>, string]>([
   const { body } = await get();
   expect(body).toContain(text);
   expect(body).not.toContain('<form');
+});
+
+test('leads to the transfer where an explorer shows it', async () => {
+  const sent = { status: 'sent', destination: PAYER, tx_hash: '0xfeed' } as const;
+  claim(sent, { explorer: 'https://basescan.org' });
+  expect((await get()).body).toContain(
+    '<a href="https://basescan.org/tx/0xfeed" target="_blank" rel="noreferrer"><code>0xfeed</code></a>',
+  );
+  claim(sent);
+  expect((await get()).body).toContain('<code>0xfeed</code>');
+  expect((await get()).body).not.toContain('/tx/0xfeed');
 });
 
 test('says that an address cannot be recorded at the moment', async () => {

@@ -1,4 +1,4 @@
-import { chainFacts } from '@cpg/assets';
+import { chainFacts, transactionUrl } from '@cpg/assets';
 import type { AddressFault, ClaimedRefund, PaymentPageSettings, Refund } from '@cpg/contracts';
 
 /** What the page of a claim link says about an address: `not_now` while the refund takes none. */
@@ -10,7 +10,13 @@ export type ClaimStep =
   | { readonly name: 'enter'; readonly refused?: { readonly address: string; readonly fault: ClaimFault } }
   | { readonly name: 'confirm'; readonly destination: string; readonly hasChecksum: boolean }
   | { readonly name: 'confirmed'; readonly destination: string }
-  | { readonly name: 'sent'; readonly destination: string; readonly txHash: string }
+  | {
+      readonly name: 'sent';
+      readonly destination: string;
+      readonly txHash: string;
+      /** Undefined where no explorer shows the network. */
+      readonly txUrl: string | undefined;
+    }
   | { readonly name: 'canceled' }
   | { readonly name: 'expired' };
 
@@ -29,11 +35,12 @@ export interface ClaimView {
 }
 
 /** The first step of the page of a claim link. */
-export const stepOf = ({ refund, is_expired }: Pick<ClaimedRefund, 'refund' | 'is_expired'>): ClaimStep => {
+export const stepOf = ({ refund, is_expired, explorer }: ClaimedRefund): ClaimStep => {
   const { status, destination, tx_hash: txHash } = refund;
   if (status === 'canceled') return { name: 'canceled' };
   if (destination === undefined) return { name: is_expired ? 'expired' : 'enter' };
-  return txHash === undefined ? { name: 'confirmed', destination } : { name: 'sent', destination, txHash };
+  if (txHash === undefined) return { name: 'confirmed', destination };
+  return { name: 'sent', destination, txHash, txUrl: transactionUrl({ explorer }, txHash) };
 };
 
 export const claimViewOf = (

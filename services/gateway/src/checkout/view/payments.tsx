@@ -1,6 +1,6 @@
 import type { CheckoutPayment } from '@cpg/contracts';
 import { MAY_BE_ACCEPTED } from '../state/checkout.ts';
-import { isPositive, Time, type View } from './view.tsx';
+import { isPositive, Time, TransactionHash, type View } from './view.tsx';
 
 /** The payments that were seen, oldest first. */
 export const Payments = (view: View) => {
@@ -58,14 +58,7 @@ const Payment = ({
       </p>
       {tx_hash && (
         <p class="note transaction" data-tx={tx_hash} data-amount={amount}>
-          {texts.transaction}{' '}
-          {tx_url ? (
-            <a href={tx_url} target="_blank" rel="noreferrer">
-              <code>{tx_hash}</code>
-            </a>
-          ) : (
-            <code>{tx_hash}</code>
-          )}
+          {texts.transaction} <TransactionHash hash={tx_hash} url={tx_url} />
         </p>
       )}
       {confirmations !== undefined && required !== undefined && (

@@ -41,5 +41,15 @@ export const TextWithTime = ({ text, ...time }: TimeProps & { readonly text: (ti
   );
 };
 
+/** A transaction, with a link to it if a block explorer shows it. */
+export const TransactionHash = ({ hash, url }: { readonly hash: string; readonly url: string | undefined }) =>
+  url === undefined ? (
+    <code>{hash}</code>
+  ) : (
+    <a href={url} target="_blank" rel="noreferrer">
+      <code>{hash}</code>
+    </a>
+  );
+
 /** Whether a decimal string is more than zero. */
 export const isPositive = (amount: string): boolean => /[1-9]/.test(amount);

@@ -11,6 +11,7 @@ const delivery = `dlv_${newUlid()}`;
 const ENDPOINTS = [
   ['GET', '/v1/currencies', 'merchant:self:read'],
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
+  ['PATCH', '/v1/merchants/me', 'merchant:self:update'],
   ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
   ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],
   ['POST', '/v1/orders', 'orders:self:create'],
@@ -22,6 +23,7 @@ const ENDPOINTS = [
   ['POST', `/v1/orders/${order}/cancel`, 'orders:self:update'],
   ['POST', `/v1/orders/${order}/capture`, 'orders:self:update'],
   ['POST', `/v1/orders/${order}/accept`, 'orders:self:update'],
+  ['POST', `/v1/orders/${order}/refund`, 'payments:self:refund'],
   ['GET', '/v1/payments', 'payments:self:read'],
   ['GET', `/v1/payments/pay_${newUlid()}`, 'payments:self:read'],
   ['POST', `/v1/payments/pay_${newUlid()}/refund`, 'payments:self:refund'],

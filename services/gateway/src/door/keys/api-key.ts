@@ -3,8 +3,8 @@ import { z } from 'zod';
 
 /** The scopes of API keys, and what each allows. `self` means: only resources of the key's own merchant. */
 export const SCOPES = {
-  'merchant:self:read': 'read the merchant and the look of its payment page',
-  'merchant:self:update': 'change the look of the payment page',
+  'merchant:self:read': 'read the merchant, the look of its payment page, and the currencies that it can use',
+  'merchant:self:update': 'change the defaults of orders and the look of the payment page',
   'orders:self:create': 'create orders',
   'orders:self:read': 'read and list orders, their state at an instant and their history',
   'orders:self:update': 'change, cancel, capture and accept orders',

@@ -196,13 +196,9 @@ describe('the abilities of a node', () => {
   const all = { eth_getBlockByNumber: head, eth_getBlockReceipts: [], debug_traceBlockByHash: [], trace_block: [] };
 
   test.each([
-    ['all', {}, { blockReceipts: true, internalCalls: 'either' }],
-    ['no receipts of blocks', { eth_getBlockReceipts: noMethod() }, { blockReceipts: false, internalCalls: 'either' }],
-    [
-      'receipts that it does not know',
-      { eth_getBlockReceipts: null },
-      { blockReceipts: false, internalCalls: 'either' },
-    ],
+    ['all', {}, { blockReceipts: true, internalCalls: 'both' }],
+    ['no receipts of blocks', { eth_getBlockReceipts: noMethod() }, { blockReceipts: false, internalCalls: 'both' }],
+    ['receipts that it does not know', { eth_getBlockReceipts: null }, { blockReceipts: false, internalCalls: 'both' }],
     [
       'no call tracer',
       { debug_traceBlockByHash: noMethod() },
@@ -218,7 +214,8 @@ describe('the abilities of a node', () => {
     const { node, asked } = nodeThat({ ...all, ...changes });
     const found = await abilitiesOf(() => 0)(node);
     expect(found.blockReceipts).toBe(blockReceipts);
-    if (internalCalls !== 'either') expect(found.internalCalls).toBe(internalCalls);
+    // With both, a function of its own asks one, and then the other.
+    if (internalCalls !== 'both') expect(found.internalCalls).toBe(internalCalls);
     else expect([callsByTraceBlock, callsByCallTracer, null]).not.toContain(found.internalCalls);
     expect(asked.slice(1)).toEqual([
       `eth_getBlockReceipts ${HASH}`,

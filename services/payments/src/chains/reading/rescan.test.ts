@@ -29,19 +29,22 @@ const requested = (from: number, apply: boolean) => {
 interface Changes {
   readonly block?: (block: Block) => Block;
   readonly store?: Partial<ChainStore>;
-  /** The process dies before it saves what it found. */
-  readonly dies?: boolean;
+  /** The process dies before it saves this often, from 1. */
+  readonly diesAtSave?: number;
+  readonly request?: ReturnType<typeof requested>;
 }
 
 /** Runs a whole rescan beside a reading. */
 const rescan = async (
   { chain, watching }: { chain: SimulatedChain; watching: ChainProcesses },
   apply: boolean,
-  { block = (each) => each, store = {}, dies = false }: Changes = {},
+  { block = (each) => each, store = {}, diesAtSave = 0, request = requested(1, apply) }: Changes = {},
 ) => {
-  const { rescans, current } = requested(1, apply);
+  const { rescans, current } = request;
+  let saves = 0;
   const save: RescanStore['save'] = async (...given) => {
-    if (dies && given[2].length > 0) throw new Error('died');
+    saves += 1;
+    if (saves === diesAtSave) throw new Error('died');
     return rescans.save(...given);
   };
   const { readOn } = rescanner({
@@ -161,12 +164,19 @@ test('adds nothing while reading halted', async () => {
   expect(watching.tables.transfers().map(({ id }) => id)).toEqual([seen.id]);
 });
 
-test('a process that dies after it added a transfer goes on without adding it twice', async () => {
-  const { block: _, ...both } = await started();
+test.each([
+  ['before it saved what it found', 2, [seen.id]],
+  ['after it added a transfer', 3, [seen.id, missed.id]],
+])('a process that dies %s goes on without adding it twice, and shows it once', async (_, diesAtSave, ids) => {
+  const { block: __, ...both } = await started();
   const { watching } = both;
-  await expect(rescan(both, true, { dies: true })).rejects.toThrow('died');
-  expect(watching.tables.transfers().map(({ id }) => id)).toEqual([seen.id, missed.id]);
-  expect(await rescan(both, true)).toMatchObject({ found: 0 });
+  const request = requested(1, true);
+  await expect(rescan(both, true, { diesAtSave, request })).rejects.toThrow('died');
+  expect(watching.tables.transfers().map(({ id }) => id)).toEqual(ids);
+  expect(await rescan(both, true, { request })).toMatchObject({
+    found: 1,
+    findings: [{ kind: 'missing', transfer: { id: missed.id } }],
+  });
   await watching.readOn();
   expect(watching.events.filter(({ type }) => type === 'PaymentReceived')).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import { type Block, type BlockRef, type ChainSource, isCorrected, type Transfer } from '../chain-source.ts';
@@ -9,7 +10,7 @@ import { isTakenOut, type SeenTransfer } from './seen-transfer.ts';
 import { numberOf } from './transfer-rows.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
-/** A difference found by a rescan. `missing`: no block that was read contains the transfer. `different`: it is known
+/** A difference found by a rescan. `missing`: the transfer is not known in this block. `different`: it is known
  *  with another amount, asset or address. `not_shown`: it is known in this block, and nodes do not show it now. */
 interface RescanFinding {
   readonly kind: 'missing' | 'different' | 'not_shown';
@@ -17,7 +18,7 @@ interface RescanFinding {
   readonly block: BlockRef;
 }
 
-/** A rescan that an operator asked for: it goes beside the reading, from `from` up to the block that was read then. */
+/** A rescan that an operator asked for: it goes beside the reading, from `from` up to the last block that had been read when it began. */
 export interface Rescan {
   readonly from: number;
   /** Null until it begins. */
@@ -26,7 +27,7 @@ export interface Rescan {
   readonly next: number;
   /** Whether the rescan counts as a further reading of the blocks that differ; otherwise it only shows them. */
   readonly apply: boolean;
-  /** The first of them. */
+  /** The first `FINDINGS_SHOWN`. `found` counts all. */
   readonly findings: readonly RescanFinding[];
   readonly found: number;
   readonly finishedAt: Date | null;
@@ -35,9 +36,9 @@ export interface Rescan {
 export interface RescanStore {
   /** The one that is not finished; null for none. */
   readonly load: () => Promise<Rescan | null>;
-  /** Adds to the findings. False if an operator asked for another one meanwhile. */
+  /** Saves the progress, and adds findings. False if an operator asked for another one meanwhile. */
   readonly save: (
-    from: Rescan,
+    rescan: Rescan,
     progress: { readonly to: number; readonly next: number; readonly finishedAt: Date | null },
     findings: readonly RescanFinding[],
   ) => Promise<boolean>;
@@ -60,7 +61,8 @@ const LOOK_AGAIN_MS = 5_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** Reads blocks again beside the reading of a chain, whose cursor stays. Only transfers that differ are written, so
- *  nothing is reported again that did not change. Every step can be repeated. */
+ *  nothing is reported again that did not change. What was found is saved before anything is written, because a
+ *  repeat after a crash no longer finds it. `found` may count the findings of the last blocks twice after a crash. */
 export const rescanner = (options: RescannerOptions) => {
   const { network, source, store, rescans, watched, now, log } = options;
 
@@ -84,23 +86,42 @@ export const rescanner = (options: RescannerOptions) => {
     }
   };
 
+  const compareAll = async (blocks: readonly Block[], apply: boolean): Promise<RescanFinding[]> => {
+    const findings: RescanFinding[] = [];
+    for (const block of blocks) findings.push(...(await compare(block, apply)));
+    return findings;
+  };
+
   /** Reads the next blocks of the rescan that an operator asked for. False without one. */
   const readOn = async (): Promise<boolean> => {
     const rescan = await rescans.load();
     const { state } = await store.load();
     if (!rescan || !state) return false;
     const to = rescan.to ?? state.window.at(-1)!.height;
-    const heights = Array.from({ length: Math.max(0, Math.min(BLOCKS_AT_ONCE, to - rescan.next + 1)) });
-    const blocks = await Promise.all(heights.map((_, n) => blockAt(rescan.next + n)));
-    const findings: RescanFinding[] = [];
-    for (const block of blocks) findings.push(...(await compare(block, rescan.apply)));
+    const count = Math.max(0, Math.min(BLOCKS_AT_ONCE, to - rescan.next + 1));
+    const blocks = await Promise.all(Array.from({ length: count }, (_, n) => blockAt(rescan.next + n)));
+    const known = [...rescan.findings];
+    /** False if an operator asked for another rescan meanwhile. */
+    const save = async (found: readonly RescanFinding[], progress: Pick<Rescan, 'next' | 'finishedAt'>) => {
+      const findings = found.filter((each) => !known.some((other) => isDeepStrictEqual(each, other)));
+      if (!(await rescans.save({ ...rescan, findings: known }, { to, ...progress }, findings))) return false;
+      known.push(...findings);
+      for (const { kind, transfer, block } of findings)
+        log.warn({ network, height: block.height, kind, ...transfer, isApplied: rescan.apply }, FOUND);
+      return true;
+    };
+    let findings = await compareAll(blocks, false);
+    if (rescan.apply && findings.length > 0) {
+      if (!(await save(findings, { next: rescan.next, finishedAt: null }))) return true;
+      findings = await compareAll(blocks, true);
+    }
     const next = rescan.next + blocks.length;
     const finishedAt = next > to ? now() : null;
-    if (!(await rescans.save(rescan, { to, next, finishedAt }, findings))) return true;
-    for (const { kind, transfer, block } of findings)
-      log.warn({ network, height: block.height, kind, ...transfer, isApplied: rescan.apply }, FOUND);
-    if (finishedAt)
-      log.info({ network, from: rescan.from, to, found: rescan.found + findings.length }, 'the rescan is complete');
+    if ((await save(findings, { next, finishedAt })) && finishedAt)
+      log.info(
+        { network, from: rescan.from, to, found: rescan.found + known.length - rescan.findings.length },
+        'the rescan is complete',
+      );
     return true;
   };
 

@@ -109,14 +109,14 @@ export const en = {
   },
   paidUnsettled: 'Thank you. Keep this page: one thing is left to settle.',
   closingRenews: 'Do not send money now. The price is being updated.',
-  late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
+  late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
   insufficient:
-    'You paid in time, but less than the full amount. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
+    'You paid in time, but less than the full amount. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
   wrongNetwork:
-    'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
+    'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
   sentAlready: 'Did you send money already? Keep this page: your payment appears here when it arrives.',
   dueBack: (amount: string) =>
-    `The merchant has to return ${amount} to you. Contact the merchant and give the reference below.`,
+    `The merchant has to return ${amount} to you. Contact the merchant and give the reference on this page.`,
   hasReturned: (amount: string) =>
     `The merchant recorded that it returned ${amount} to you. This page moves no money: check your wallet.`,
   surplus: (amount: string) =>
@@ -184,7 +184,7 @@ export const en = {
       confirm: 'Is this your address?',
       confirmed: 'Your address was recorded',
       sent: 'Your refund was sent',
-      canceled: 'The merchant canceled this refund',
+      canceled: 'This refund was canceled',
       expired: 'This link has expired',
     },
     explanations: {
@@ -193,8 +193,8 @@ export const en = {
         `${merchant} sends the refund to this address. Nobody can take it back from there.`,
       confirmed: (merchant: string) => `${merchant} can now send your refund. You do not need to do anything.`,
       sent: (merchant: string) => `${merchant} sent it to your address. Check your wallet.`,
-      canceled: (merchant: string) => `No money is sent for it. Ask ${merchant} and give the reference below.`,
-      expired: (merchant: string) => `Ask ${merchant} for a new link and give the reference below.`,
+      canceled: (merchant: string) => `No money is sent for it. Ask ${merchant} and give the reference on this page.`,
+      expired: (merchant: string) => `Ask ${merchant} for a new link and give the reference on this page.`,
     },
     label: (token: string, network: string) => `Your address for ${token} on ${network}`,
     hint: (token: string, network: string) =>
@@ -207,7 +207,8 @@ export const en = {
       other_network: (_: string, network: string) => `This is an address on another network. Enter one on ${network}.`,
       token: () => 'This is the contract of a token, and money sent to it is lost. Enter an address of your own.',
       not_of_payer: () => 'This address belongs to the merchant or to this payment service. Enter one of your own.',
-      not_now: () => 'The address cannot be recorded at the moment. Ask the merchant and give the reference below.',
+      not_now: () =>
+        'The address cannot be recorded at the moment. Ask the merchant and give the reference on this page.',
     },
     compare: 'Compare all characters with your wallet: false addresses have the same first and last ones.',
     noChecksum:

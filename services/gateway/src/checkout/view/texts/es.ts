@@ -109,14 +109,14 @@ export const es: Texts = {
   },
   paidUnsettled: 'Gracias. Guarda esta página: queda algo por resolver.',
   closingRenews: 'No envíes dinero ahora. El precio se está actualizando.',
-  late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
+  late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
   insufficient:
-    'Pagaste a tiempo, pero menos del total. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
+    'Pagaste a tiempo, pero menos del total. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
   wrongNetwork:
-    'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
+    'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',
   dueBack: (amount) =>
-    `El comercio debe devolverte ${amount}. Comunícate con el comercio e indica la referencia que aparece abajo.`,
+    `El comercio debe devolverte ${amount}. Comunícate con el comercio e indica la referencia de esta página.`,
   hasReturned: (amount) =>
     `El comercio registró que te devolvió ${amount}. Esta página no mueve dinero: revisa tu billetera.`,
   surplus: (amount) => `Pagaste ${amount} de más. Esa diferencia se aplicó a esta compra: consúltalo con el comercio.`,
@@ -179,7 +179,7 @@ export const es: Texts = {
       confirm: '¿Es esta tu dirección?',
       confirmed: 'Tu dirección quedó registrada',
       sent: 'Tu reembolso fue enviado',
-      canceled: 'El comercio canceló este reembolso',
+      canceled: 'Este reembolso fue cancelado',
       expired: 'Este enlace ya venció',
     },
     explanations: {
@@ -188,8 +188,8 @@ export const es: Texts = {
       confirmed: (merchant) => `${merchant} ya puede enviar tu reembolso. No tienes que hacer nada.`,
       sent: (merchant) => `${merchant} lo envió a tu dirección. Revisa tu billetera.`,
       canceled: (merchant) =>
-        `No se enviará dinero por él. Comunícate con ${merchant} e indica la referencia que aparece abajo.`,
-      expired: (merchant) => `Pide un nuevo enlace a ${merchant} e indica la referencia que aparece abajo.`,
+        `No se enviará dinero por él. Comunícate con ${merchant} e indica la referencia de esta página.`,
+      expired: (merchant) => `Pide un nuevo enlace a ${merchant} e indica la referencia de esta página.`,
     },
     label: (token, network) => `Tu dirección para ${token} en ${network}`,
     hint: (token, network) =>
@@ -203,7 +203,7 @@ export const es: Texts = {
       token: () => 'Es el contrato de un token, y el dinero que se envía ahí se pierde. Indica una dirección tuya.',
       not_of_payer: () => 'Esta dirección es del comercio o de este servicio de pago. Indica una tuya.',
       not_now: () =>
-        'La dirección no se puede registrar por el momento. Comunícate con el comercio e indica la referencia que aparece abajo.',
+        'La dirección no se puede registrar por el momento. Comunícate con el comercio e indica la referencia de esta página.',
     },
     compare:
       'Compara todos los caracteres con tu billetera: las direcciones falsas tienen los mismos al principio y al final.',

@@ -109,13 +109,13 @@ export const pt: Texts = {
   },
   paidUnsettled: 'Obrigado. Guarde esta página: ainda falta resolver um ponto.',
   closingRenews: 'Não envie dinheiro agora. O preço está sendo atualizado.',
-  late: 'O seu dinheiro chegou depois do prazo. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
+  late: 'O seu dinheiro chegou depois do prazo. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
   insufficient:
-    'Você pagou dentro do prazo, mas menos que o total. A loja pode aceitar o valor para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
+    'Você pagou dentro do prazo, mas menos que o total. A loja pode aceitar o valor para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
   wrongNetwork:
-    'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
+    'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
   sentAlready: 'Você já enviou dinheiro? Guarde esta página: o pagamento aparecerá aqui quando chegar.',
-  dueBack: (amount) => `A loja deve devolver ${amount} a você. Fale com a loja e informe a referência abaixo.`,
+  dueBack: (amount) => `A loja deve devolver ${amount} a você. Fale com a loja e informe a referência desta página.`,
   hasReturned: (amount) =>
     `A loja registrou que devolveu ${amount} a você. Esta página não move dinheiro: confira a sua carteira.`,
   surplus: (amount) => `Você pagou ${amount} a mais. Essa diferença foi aplicada a esta compra: fale com a loja.`,
@@ -178,7 +178,7 @@ export const pt: Texts = {
       confirm: 'Este é o seu endereço?',
       confirmed: 'O seu endereço foi registrado',
       sent: 'O seu reembolso foi enviado',
-      canceled: 'A loja cancelou este reembolso',
+      canceled: 'Este reembolso foi cancelado',
       expired: 'Este link expirou',
     },
     explanations: {
@@ -186,8 +186,9 @@ export const pt: Texts = {
       confirm: (merchant) => `${merchant} envia o reembolso para este endereço. Ninguém pode recuperá-lo de lá.`,
       confirmed: (merchant) => `${merchant} já pode enviar o seu reembolso. Você não precisa fazer nada.`,
       sent: (merchant) => `${merchant} enviou para o seu endereço. Confira a sua carteira.`,
-      canceled: (merchant) => `Nenhum dinheiro é enviado por ele. Fale com ${merchant} e informe a referência abaixo.`,
-      expired: (merchant) => `Peça um novo link a ${merchant} e informe a referência abaixo.`,
+      canceled: (merchant) =>
+        `Nenhum dinheiro é enviado por ele. Fale com ${merchant} e informe a referência desta página.`,
+      expired: (merchant) => `Peça um novo link a ${merchant} e informe a referência desta página.`,
     },
     label: (token, network) => `O seu endereço para ${token} na rede ${network}`,
     hint: (token, network) =>
@@ -200,7 +201,8 @@ export const pt: Texts = {
       other_network: (_, network) => `Este endereço é de outra rede. Informe um da rede ${network}.`,
       token: () => 'Este é o contrato de um token, e o dinheiro enviado a ele se perde. Informe um endereço seu.',
       not_of_payer: () => 'Este endereço é da loja ou deste serviço de pagamento. Informe um seu.',
-      not_now: () => 'O endereço não pode ser registrado no momento. Fale com a loja e informe a referência abaixo.',
+      not_now: () =>
+        'O endereço não pode ser registrado no momento. Fale com a loja e informe a referência desta página.',
     },
     compare: 'Compare todos os caracteres com a sua carteira: endereços falsos têm os mesmos no início e no fim.',
     noChecksum:

@@ -1,0 +1,3 @@
+export { listCoins, middlewares, receiveWebhook } from './http.ts';
+export { job } from './job.ts';
+export { provider } from './provider.ts';

@@ -1,0 +1,2 @@
+export type { CryptoPaymentsOptions } from './options.ts';
+export { CryptoPaymentsPlugin } from './plugin.ts';
