@@ -281,9 +281,9 @@ export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
-/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. Finds a payment that forbids to delete the order: its
- *  status is `received` or `orphan`, and it is not in `held_by_order`, the payments that the order itself knows to be
- *  unsettled. `payment_id` is null if there is none. */
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. Finds a payment that forbids to delete the order, to
+ *  cancel it if unpaid, and to change its items: its status is `received` or `orphan`, and it is not in
+ *  `held_by_order`, the payments that the order itself decides on. `payment_id` is null if there is none. */
 export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
 export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 

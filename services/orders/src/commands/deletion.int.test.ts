@@ -39,17 +39,17 @@ test('deletes an order and leaves a deletion record for auditors', async () => {
   expect(await service.rowOf(order.id)).toMatchObject({ deleted: true });
 });
 
+const failureOf = (n: number) => ({
+  failure_reason: 'reorg',
+  at: '2026-01-31T12:00:00.000Z',
+  ...offerCall(payment(n, 1_000_000n), true),
+});
+
 test('names the payments that had failed, because their money can still arrive', async () => {
   const order = await service.create();
   await service.offer(order.id, 61, 1_000_000n);
-  const failure = {
-    failure_reason: 'reorg',
-    at: '2026-01-31T12:00:00.000Z',
-    ...offerCall(payment(61, 1_000_000n), true),
-  };
-  expect(await service.call('POST', `/orders/${order.id}/payments/${paymentId(61)}/failure`, failure)).toMatchObject({
-    status: 200,
-  });
+  const failed = await service.call('POST', `/orders/${order.id}/payments/${paymentId(61)}/failure`, failureOf(61));
+  expect(failed.status).toBe(200);
   expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 200 });
   const deletion = await until(async () => service.messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
   expect(deletion.data).toMatchObject({ change: { failedPaymentIds: [paymentId(61)] } });
@@ -58,11 +58,14 @@ test('names the payments that had failed, because their money can still arrive',
 test('refuses a deletion while payments has an unsettled payment that the order does not hold', async () => {
   const order = await service.create();
   await service.offer(order.id, 51, 5_450_000n);
+  await service.offer(order.id, 53, 1_000_000n);
+  await service.call('POST', `/orders/${order.id}/payments/${paymentId(53)}/failure`, failureOf(53));
   service.stub.setUnsettled(paymentId(52));
   const remove = () => service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT });
   const refused = await remove();
   expect(refused).toMatchObject({ status: 409, body: { code: 'order_has_unsettled_funds' } });
   expect(refused.body.message).toContain(paymentId(52));
+  // Payments may have seen the money of the failed payment again.
   expect(service.stub.calls.at(-1)).toEqual({
     path: `POST /orders/${order.id}/unsettled-payment`,
     body: { held_by_order: [paymentId(51)] },

@@ -30,9 +30,8 @@ import { outcomeOf } from '../order/outcomes.ts';
 import { projectOrders } from '../read/order-projection.ts';
 
 export interface Deletion {
-  /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not hold:
-   *  one beyond the maximum number of payments, or one that the order has not learned of. The order itself decides on
-   *  the payments that it holds. */
+  /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not
+   *  decide on: one beyond the maximum number of payments, or one whose money the order has not learned of. */
   readonly refuseUnsettled: (order: ExistingOrder, context: CallContext) => Promise<void>;
   /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
    *  its last outcomes, removes the order and its payments from the read models, and tombstones the streams. `order` is
@@ -58,13 +57,12 @@ export const orderDeletion = ({
   readModel: Pool;
   payments: PaymentsClient;
 }): Deletion => {
-  const refuseUnsettled: Deletion['refuseUnsettled'] = async ({ orderId, payments: held }, context) => {
-    const heldIds = held.map(({ paymentId }) => paymentId);
-    const unsettled = await payments.unsettledPayment(orderId, heldIds, context);
+  const refuseUnsettled: Deletion['refuseUnsettled'] = async (order, context) => {
+    const unsettled = await payments.unsettledPayment(order, context);
     if (unsettled !== null)
       throw new AppError(
         'order_has_unsettled_funds',
-        `payment ${unsettled}, which the order does not show, is neither settled nor refunded: wait until it is confirmed, then refund it`,
+        `payment ${unsettled}, on which the order has not decided, is neither settled nor refunded: wait until it is confirmed, then refund it`,
       );
   };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {

@@ -32,19 +32,10 @@ export const orderChanges = (options: OrderChangesOptions): OrderChanges => {
   const run = (orderId: string, merchantId: string, command: OrderCommand, context: CallContext) =>
     commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true });
 
-  /** A payment that the order may learn of only after its decision. The decision on it is the decider's: a repeat of a
-   *  request that was decided is not decided again. */
-  const recordedPayment = ({ orderId, payments: known }: ExistingOrder, context: CallContext) =>
-    payments.unsettledPayment(
-      orderId,
-      known.map(({ paymentId }) => paymentId),
-      context,
-    );
-
   const priced = async (order: ExistingOrder, items: Items, context: CallContext): Promise<NewItems> => {
     const price = await priceOf(order, items, options);
     // Asked last: the order decides right after it.
-    return { ...price, recordedPayment: await recordedPayment(order, context) };
+    return { ...price, recordedPayment: await payments.unsettledPayment(order, context) };
   };
 
   return {
@@ -55,7 +46,7 @@ export const orderChanges = (options: OrderChangesOptions): OrderChanges => {
     cancel: async (orderId, { merchant_id: merchantId, if_unpaid: onlyUnpaid = false }, context) => {
       if (!onlyUnpaid) return run(orderId, merchantId, { type: 'CancelOrder', at: now() }, context);
       const order = await loadOrder(handler, orderId, merchantId);
-      const ifUnpaid = { recordedPayment: await recordedPayment(order, context) };
+      const ifUnpaid = { recordedPayment: await payments.unsettledPayment(order, context) };
       return run(orderId, merchantId, { type: 'CancelOrder', ifUnpaid, at: now() }, context);
     },
     update: async (orderId, { merchant_id: merchantId, changes }, context) => {

@@ -18,6 +18,7 @@ import {
 } from '@cpg/contracts';
 import { type CallContext, type InternalClient, newContext } from '@cpg/platform';
 import { z } from 'zod';
+import type { ExistingOrder } from '../order/state.ts';
 
 /** Limits of the call that sends outcomes; by default those of every internal call. */
 export interface OutcomesLimits {
@@ -37,10 +38,10 @@ export interface PaymentsClient {
   /** Which outside providers did not show all payments by these references. Payments records those that they show. */
   readonly providersWaiting: (call: ProvidersWaitingCall, context: CallContext) => Promise<ProvidersWaiting>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
-  /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
+  /** A payment of the order that is not settled, other than those that the order decides on. Null if there is none.
+   *  The order does not decide on a payment that it knows as failed: payments may have seen its money again. */
   readonly unsettledPayment: (
-    orderId: string,
-    heldByOrder: readonly string[],
+    order: Pick<ExistingOrder, 'orderId' | 'payments'>,
     context: CallContext,
   ) => Promise<string | null>;
   /** What can be refunded of the applied amounts of these payments. */
@@ -107,8 +108,9 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       await client.call('POST', '/outcomes', { body, context, response: NoContent, ...limits });
     }
   },
-  unsettledPayment: async (orderId, heldByOrder, context) => {
-    const body: UnsettledPaymentCall = { held_by_order: [...heldByOrder] };
+  unsettledPayment: async ({ orderId, payments: known }, context) => {
+    const held = known.filter(({ status }) => status !== 'failed');
+    const body: UnsettledPaymentCall = { held_by_order: held.map(({ paymentId }) => paymentId) };
     const path = `/orders/${orderId}/unsettled-payment`;
     return (await client.call('POST', path, { body, context, response: UnsettledPayment })).payment_id;
   },

@@ -157,6 +157,25 @@ test('a cancel or a change of items is refused once money was seen, or all later
         if (status === 'orphan') expect(announced).toContain(paymentId);
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 200 },
   );
 }, 600_000);
+
+test('money that comes again after its payment failed counts before the order hears of it', async () => {
+  const [orderId, merchantId] = [newId('order'), newId('merchant')];
+  both.reset(false);
+  await both.orders('POST', '/orders', createCall({ orderId, merchantId }));
+  const { command: give, report: tell, seen } = run(orderId, merchantId);
+  await tell({ do: 'see', n: 1, minutesAgo: 0 });
+  await tell({ do: 'fail', n: 1, minutesAgo: 0 });
+  both.setFates(['request lost']);
+  await tell({ do: 'see', n: 1, minutesAgo: 0 });
+  expect(both.orderOf(orderId).order.payments).toMatchObject([{ status: 'failed' }]);
+  expect(seen()).toHaveLength(1);
+
+  both.setFates([]);
+  expect(refusal(await give({ do: 'cancel' }))).toBe('payment_in_progress');
+  expect(refusal(await give({ do: 'change', price: 4 }))).toBe('payment_in_progress');
+  const removed = await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });
+  expect(refusal(removed)).toBe('order_has_unsettled_funds');
+});

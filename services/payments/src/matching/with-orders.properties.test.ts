@@ -69,7 +69,7 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
       return both.orders('POST', `/orders/${orderId}/${step.do}`, { merchant_id: merchantId });
     case 'delete': {
       const { order, deleted } = both.orderOf(orderId);
-      const held = order.payments.map(({ paymentId }) => paymentId);
+      const held = order.payments.filter(({ status }) => status !== 'failed').map(({ paymentId }) => paymentId);
       const unsettled = both
         .paymentsOf(orderId)
         .filter(({ paymentId, status }) => !held.includes(paymentId) && ['received', 'orphan'].includes(status));
