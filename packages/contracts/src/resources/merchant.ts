@@ -46,7 +46,7 @@ export const Merchant = withExample(
       .describe(
         'The rails and currencies that the merchant accepts, without those that are unavailable at the moment.',
       ),
-    order_defaults: OrderDefaults.describe('What new orders get for fields that their creates leave out.'),
+    order_defaults: OrderDefaults.describe('What new orders get for fields that their requests leave out.'),
     individual_profile: IndividualProfile.optional().describe('Present only if `type` is `individual`.'),
     business_profile: BusinessProfile.optional().describe('Present only if `type` is `business`.'),
     created_at: CreatedAt,

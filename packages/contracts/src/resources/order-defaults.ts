@@ -16,7 +16,7 @@ const TEXTS = {
 };
 const FROM_DEFAULTS = ' By default that of your `order_defaults`; required without one.';
 
-/** The fields of a create for which a merchant can have a default. */
+/** The fields of a request to create an order for which a merchant can have a default. */
 export const DefaultedFields = {
   enable_rails: EnabledRails.optional().meta({
     description: TEXTS.enable_rails + FROM_DEFAULTS,
@@ -32,7 +32,7 @@ export const DefaultedFields = {
   }),
 };
 
-/** What a merchant's creates get for fields that they leave out. A field of a create replaces its default as a whole. */
+/** What new orders get for fields that the request leaves out. A field of the request replaces its default as a whole. */
 export const OrderDefaults = z.object({
   enable_rails: z.array(PaymentRail).optional().describe(TEXTS.enable_rails),
   payment_currency: PaymentCurrency.optional().describe(TEXTS.payment_currency),
@@ -40,10 +40,10 @@ export const OrderDefaults = z.object({
 });
 export type OrderDefaults = z.infer<typeof OrderDefaults>;
 
-/** All defaulted fields, each given by the create or by the merchant. */
+/** All defaulted fields, each from the request or from the defaults. */
 export type CompleteDefaults = { readonly [K in keyof OrderDefaults]-?: Exclude<OrderDefaults[K], undefined> };
 
-/** The defaults in a request. */
+/** The defaults in a request: stricter than the stored ones, so that rules may change without making these invalid. */
 export const OrderDefaultsDto = z.strictObject({
   enable_rails: EnabledRails.optional().describe(TEXTS.enable_rails),
   payment_currency: PaymentCurrency.optional().describe(TEXTS.payment_currency),

@@ -35,11 +35,12 @@ export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 /** The largest logo in a request, in bytes. */
 export const MAX_LOGO_BYTES = 1024 * 1024;
 
-// Spaces and invisible characters may come before the first visible one. Controls, like a line feed, may come nowhere.
-// [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C}, invisible, without the controls \p{Cc}.
-const VISIBLE_LINE = /^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}]\P{Cc}*$/u;
+// Spaces \p{Zs} and invisible characters may come before the first visible one. Controls \p{Cc}, like a line feed, and
+// the separators of lines and paragraphs \p{Zl} and \p{Zp} may come nowhere. [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C},
+// invisible, without the controls.
+const VISIBLE_LINE = /^[\p{Zs}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}][^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
-// A check, not a pattern: few languages know these classes of characters.
+// `refine` keeps the expression out of the OpenAPI document: few languages know these classes of characters.
 const DisplayName = requestText(1, 60).refine((text) => VISIBLE_LINE.test(text), {
   error: 'must be one line of visible text',
 });

@@ -81,7 +81,7 @@ export interface paths {
         head?: never;
         /**
          * Update the authenticated merchant
-         * @description Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.
+         * @description Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.
          *
          *     Needs the scope `merchant:self:update`.
          */
@@ -125,7 +125,7 @@ export interface paths {
         };
         /**
          * Retrieve the currencies of prices and payments
-         * @description Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that a create would get. You may keep the answer for 60 seconds.
+         * @description Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that an order with it would get. You may keep the answer for 60 seconds.
          *
          *     Needs the scope `merchant:self:read`.
          */
@@ -1503,7 +1503,7 @@ export interface components {
             type: components["schemas"]["MerchantType"];
             /** @description The rails and currencies that the merchant accepts, without those that are unavailable at the moment. */
             payment_methods: components["schemas"]["PaymentMethod"][];
-            /** @description What new orders get for fields that their creates leave out. */
+            /** @description What new orders get for fields that their requests leave out. */
             order_defaults: components["schemas"]["OrderDefaults"];
             /** @description Present only if `type` is `individual`. */
             individual_profile?: components["schemas"]["IndividualProfile"] | undefined;

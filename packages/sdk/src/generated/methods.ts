@@ -40,7 +40,7 @@ export interface Methods {
   /**
    * Update the authenticated merchant.
    *
-   * Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.
+   * Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.
    *
    * Needs the scope `merchant:self:update`.
    */
@@ -67,7 +67,7 @@ export interface Methods {
   /**
    * Retrieve the currencies of prices and payments.
    *
-   * Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that a create would get. You may keep the answer for 60 seconds.
+   * Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with `is_available: false` and the code of the error that an order with it would get. You may keep the answer for 60 seconds.
    *
    * Needs the scope `merchant:self:read`.
    */

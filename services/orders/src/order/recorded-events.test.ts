@@ -1,13 +1,13 @@
 import { NewOrderEvent, ORDER_EVENTS, OrderDeletionEvent, OrderEvent } from '@cpg/contracts';
 import { testRecordedEvents } from '@cpg/event-sourcing/testing/recorded-events';
 import { orderMessage } from '../read/messages.ts';
-import { recordedVersions } from '../testing/jest-recorded.ts';
+import { streamsByRelease } from '../testing/jest-recorded.ts';
 import { recordStreams } from '../testing/record.ts';
 import { orderDecider } from './order.ts';
 import { type ExistingOrder, exists, type Order } from './state.ts';
 import { orderView } from './view.ts';
 
-const versions = recordedVersions();
+const versions = streamsByRelease();
 const streamsOf = (prefix: string) =>
   versions.map(([version, streams]) => [version, streams.filter(({ stream }) => stream.startsWith(prefix))] as const);
 const [firstRecorded] = streamsOf('order-')[0]![1][0]!.events;

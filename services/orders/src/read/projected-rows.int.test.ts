@@ -7,7 +7,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
-import { recordedVersions } from '../testing/jest-recorded.ts';
+import { streamsByRelease } from '../testing/jest-recorded.ts';
 import { orderProjection, projectOrders } from './order-projection.ts';
 
 const { version } = orderProjection(EventStoreDBClient.connectionString`esdb://unused?tls=false`);
@@ -19,7 +19,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 // rebuilt only for a new version. A file never changes, except that recorded orders are added.
 test('the rows of recorded orders change only with the version of the projection', async () => {
   const { pool, stop } = await migratedDatabase(MIGRATIONS);
-  for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
+  for (const { events } of streamsByRelease().flatMap(([, streams]) => streams)) {
     let order: Order = orderDecider.initial;
     for (const { type, data, revision } of events.filter(isOrderEvent)) {
       order = orderDecider.evolve(order, OrderEvent.parse({ type, data }));

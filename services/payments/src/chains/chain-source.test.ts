@@ -1,4 +1,11 @@
-import { ChainNodeError, correctedId, isCorrected, isInsideCall, toWatched, type Transfer } from './chain-source.ts';
+import {
+  ChainNodeError,
+  correctedId,
+  isCorrected,
+  isInsideCall,
+  onlyToWatched,
+  type Transfer,
+} from './chain-source.ts';
 
 const transfer: Transfer = { id: '0x1:0', txHash: '0x1', address: '0xa', asset: 'eip155:1/slip44:60', units: 5n };
 
@@ -25,13 +32,13 @@ test('the watched transfers of some are found by one question', async () => {
   const asked: (readonly string[])[] = [];
   const watched = {
     size: 1,
-    among: async (addresses: readonly string[]) => {
+    watchedAmong: async (addresses: readonly string[]) => {
       asked.push(addresses);
       return new Set(['0xb']);
     },
   };
   const all = ['0xa', '0xb', '0xc', '0xb'].map((address, n) => ({ address, n }));
-  expect(await toWatched(all, watched)).toEqual([all[1], all[3]]);
+  expect(await onlyToWatched(all, watched)).toEqual([all[1], all[3]]);
   expect(asked).toEqual([['0xa', '0xb', '0xc', '0xb']]);
 });
 

@@ -8,9 +8,9 @@ export interface BlockRef {
 
 /** Money that arrived at a watched address. */
 export interface Transfer {
-  /** Position in the chain, the same in every block that contains the transaction: Bitcoin `<txid>:<vout>`, EVM
-   *  `<txHash>:<position of the log in its receipt>`, `<txHash>:native`, `<txHash>:native<n>` for the n-th call inside
-   *  a transaction. `correctedId` adds to it. */
+  /** Identifies the transfer. It does not name the block, so it stays the same after a reorganization. Bitcoin:
+   *  `<txid>:<vout>`. EVM: `<txHash>:<position of the log in its receipt>` for tokens, `<txHash>:native` for coins, and
+   *  `<txHash>:native<n>` for the n-th call inside a transaction that pays coins. See also `correctedId`. */
   readonly id: string;
   readonly txHash: string;
   /** Spelled as in deposit instructions. */
@@ -37,10 +37,11 @@ export interface Block {
   readonly spent?: (output: string) => string | undefined;
   /** Numbers of the nodes that showed these same transfers. */
   readonly nodes: readonly number[];
-  /** The hash of the block proves each transfer and that there is no other one, except for calls inside
-   *  transactions. */
+  /** Whether the hash of the block was checked against all its transfers. Then no node can have left out or changed
+   *  one. This never covers calls inside transactions: no hash contains them. */
   readonly isProven: boolean;
-  /** Whether calls inside transactions that pay coins of the chain were looked for, if there are such calls. */
+  /** Whether all calls inside its transactions that pay coins of the chain were found. True where a chain has no such
+   *  calls; false where no node has traces. */
   readonly isTraced: boolean;
 }
 
@@ -50,8 +51,9 @@ export const isInsideCall = ({ id }: Pick<Transfer, 'id'>): boolean => /:native\
 
 const CORRECTED = ':corrected:';
 
-/** The id of a transfer that an earlier reading showed with another amount, asset or address. It depends only on these,
- *  because the payment of the earlier reading keeps its own id and amount. */
+/** The id of a transfer that an earlier reading showed with another amount, asset or address. The payment of the earlier
+ *  reading keeps its id and amount; the corrected transfer becomes another payment. The same correction always has the
+ *  same id. */
 export const correctedId = ({ id, address, asset, units }: Transfer): string =>
   `${id}${CORRECTED}${createHash('sha256').update(`${address} ${asset} ${units}`).digest('hex').slice(0, 16)}`;
 
@@ -61,16 +63,16 @@ export const isCorrected = ({ id }: Pick<Transfer, 'id'>): boolean => id.include
 export interface Watched {
   /** About how many. */
   readonly size: number;
-  /** Those of some addresses that are watched. */
-  readonly among: (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Which of these addresses are watched. */
+  readonly watchedAmong: (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /** The transfers to watched addresses. */
-export const toWatched = async <T extends { readonly address: string }>(
+export const onlyToWatched = async <T extends { readonly address: string }>(
   transfers: readonly T[],
   watched: Watched,
 ): Promise<T[]> => {
-  const found = await watched.among(transfers.map(({ address }) => address));
+  const found = await watched.watchedAmong(transfers.map(({ address }) => address));
   return transfers.filter(({ address }) => found.has(address));
 };
 
@@ -78,7 +80,7 @@ export const toWatched = async <T extends { readonly address: string }>(
 export interface ChainTip extends BlockRef {
   /** Whether no node in use shows a block above it. */
   readonly isNewest: boolean;
-  /** Why the chain is not current, in a sentence; null while it is. Undefined where it is too early to say. */
+  /** Why the chain is not current, in a sentence; null while it is. Undefined until enough blocks were seen to know. */
   readonly stalled: string | null | undefined;
 }
 
@@ -111,7 +113,8 @@ export interface ChainSource {
   readonly isFinal?: (ref: BlockRef) => Promise<boolean>;
   /** Transfers of transactions that no block contains yet. */
   readonly mempool?: (watched: Watched) => Promise<readonly Transfer[]>;
-  /** Whether a transaction in a block spends coins of one of some addresses. Absent where transfers have a `sender`. */
+  /** Whether a transaction in a block spends coins of one of these addresses: then their owner sent it, for example as a
+   *  refund. Absent where transfers have a `sender`. */
   readonly spendsFrom?: (transaction: Spending, addresses: readonly string[]) => Promise<boolean>;
 }
 
@@ -137,8 +140,11 @@ export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
 
-/** Why a node gave no usable answer, or is not used. `busy`: it refuses for now. `refused`: it answers with an error.
- *  `mismatch`: the answer contradicts itself or the question. `stale`: its newest block is old. */
+/** Why a node gave no usable answer, or is not used.
+ *  - `busy`: it asks to repeat the call later. `refused`: it answers with an error.
+ *  - `too_large`: the answer exceeds the size limit. `malformed`: it is not what the protocol describes.
+ *  - `mismatch`: the answer contradicts itself or the question. `disagreement`: it contradicts other nodes.
+ *  - `wrong_chain`: it serves another chain. `stale`: its newest block is old. */
 export type NodeFault =
   | 'unreachable'
   | 'timeout'

@@ -66,25 +66,36 @@ export interface RefundTransfer {
   readonly destination?: string | undefined;
 }
 
-export type RefundPayment = RefundTransfer & {
-  readonly type: 'RefundPayment';
+type NewRefund = RefundTransfer & {
   readonly refundId: string;
-  readonly amountMinor?: bigint | undefined;
-  /** Without an amount. By default the surplus, which has to be due. */
-  readonly what?: RefundPart | undefined;
   readonly reason?: string | undefined;
-  /** The refund of the order that it is a part of. With an amount, which it takes from the applied part alone. */
-  readonly orderRefundId?: string | undefined;
   readonly at: Date;
 };
 
+export interface RefundAmount {
+  readonly amountMinor?: bigint | undefined;
+  /** Without an amount. By default the surplus, which has to be due. */
+  readonly what?: RefundPart | undefined;
+}
+
+/** A part of a refund of an order. It is taken from the applied amount alone. */
+export interface OrderRefundPart {
+  readonly orderRefundId: string;
+  readonly amountMinor: bigint;
+}
+
+export type RefundPayment = NewRefund & { readonly type: 'RefundPayment' } & (
+    (RefundAmount & { readonly orderRefundId?: undefined }) | OrderRefundPart
+  );
+
 /** The merchant will refund from its own wallet. */
-export type RequestRefund = Omit<RefundPayment, 'type' | 'orderRefundId'> & {
-  readonly type: 'RequestRefund';
-  readonly network: string;
-  /** CAIP-19 of the coin or token to send. */
-  readonly asset: string;
-};
+export type RequestRefund = NewRefund &
+  RefundAmount & {
+    readonly type: 'RequestRefund';
+    readonly network: string;
+    /** CAIP-19 of the coin or token to send. */
+    readonly asset: string;
+  };
 
 /** Gives a pending refund the address of the payer. */
 export type AddressRefund = {

@@ -1,13 +1,13 @@
 import { PAYMENT_EVENTS, PaymentEvent } from '@cpg/contracts';
 import { testRecordedEvents } from '@cpg/event-sourcing/testing/recorded-events';
 import { paymentMessage } from '../messages.ts';
-import { recordedVersions } from '../testing/jest-recorded.ts';
+import { streamsByRelease } from '../testing/jest-recorded.ts';
 import { recordStreams } from '../testing/record.ts';
 import { paymentDecider } from './payment.ts';
 import { type ExistingPayment, exists, type Payment } from './state.ts';
 import { paymentResource } from './view.ts';
 
-const versions = recordedVersions();
+const versions = streamsByRelease();
 
 // When this fails, this version records another shape. `pnpm --filter @cpg/payments record <version>` writes the file
 // of the next release. The files of releases never change.

@@ -12,6 +12,7 @@ import {
   REFUND_ID,
   refundAddressed,
   refundCanceled,
+  refundOrderPart,
   refundPayment,
   refundReopened,
   refundRequested,
@@ -89,8 +90,9 @@ describe('RequestRefund', () => {
     expect(() => paymentDecider.decide(refundPayment(6_001n, SECOND_REFUND_ID), payment)).toThrow(
       `only 0.00006000 BTC of the payment can still be refunded${reserved}`,
     );
-    const part = { ...refundPayment(6_001n, SECOND_REFUND_ID), orderRefundId: 'orf_1' };
-    expect(() => paymentDecider.decide(part, payment)).toThrow(`can still be refunded${reserved}`);
+    expect(() => paymentDecider.decide(refundOrderPart(6_001n, SECOND_REFUND_ID), payment)).toThrow(
+      `can still be refunded${reserved}`,
+    );
   });
   test('is refused for a payment that is received or failed', () => {
     given(paymentReceived()).when(requestRefund()).thenRefused('payment_conflict');

@@ -1,5 +1,5 @@
 import { AppError, fromMinor, invalidRequest, type PaymentEvent, withoutUndefined } from '@cpg/contracts';
-import type { RefundPayment, RefundTransfer } from './command.ts';
+import type { OrderRefundPart, RefundAmount, RefundPayment, RefundTransfer } from './command.ts';
 import {
   appliedLeftMinor,
   type ExistingPayment,
@@ -12,13 +12,14 @@ import {
 /** Records a refund of a part of a payment, or of the rest. Ignores a repeated refund id. */
 export const refund = (command: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
   if (findRefund(payment, command.refundId)) return [];
-  const amountMinor = command.orderRefundId === undefined ? amountToRefund(command, payment) : partOf(command, payment);
+  const amountMinor =
+    command.orderRefundId === undefined ? amountToRefund(command, payment) : orderRefundPart(command, payment);
   return [refundedEvent({ ...command, amountMinor }, payment)];
 };
 
-/** The amount of a part of a refund of the order. Throws an AppError if that much is not left beside the surplus. Orders
- *  bounds the number of parts. */
-const partOf = ({ amountMinor = 0n }: Pick<RefundPayment, 'amountMinor'>, payment: ExistingPayment): bigint => {
+/** The amount of a part of a refund of the order. Throws an AppError if that much is not left beside the surplus.
+ *  `MAX_REFUNDS` does not count here: the orders service limits the refunds of an order. */
+const orderRefundPart = ({ amountMinor }: OrderRefundPart, payment: ExistingPayment): bigint => {
   const left = appliedLeftMinor(payment);
   if (amountMinor <= left) return amountMinor;
   throw new AppError(
@@ -39,7 +40,7 @@ interface RefundedMoney extends RefundTransfer {
   readonly orderRefundId?: string | undefined;
   readonly reason?: string | undefined;
   readonly asset?: string | undefined;
-  /** When a refund that its chain proves was requested. */
+  /** When the refund was requested. Only of a refund that a transfer on its chain proves. */
   readonly requestedAt?: string | undefined;
   readonly at: Date;
 }
@@ -89,12 +90,12 @@ export const amountToRefund = (command: RefundAmount, payment: ExistingPayment):
   if (left === 0n) {
     throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
   }
-  const amount = command.amountMinor ?? partMinor(command.what, payment);
+  const amount = command.amountMinor ?? defaultAmountMinor(command.what, payment);
   if (amount <= 0n) throw refusedAmount('must be positive');
   if (amount < left && payment.refunds.length >= MAX_REFUNDS)
     throw new AppError(
       'payment_conflict',
-      `the payment already has ${MAX_REFUNDS} partial refunds: send "what": "all" to refund the rest`,
+      `the payment already has ${MAX_REFUNDS} refunds, canceled ones included: send "what": "all" to refund the rest`,
     );
   if (amount > left)
     throw new AppError(
@@ -104,9 +105,8 @@ export const amountToRefund = (command: RefundAmount, payment: ExistingPayment):
   return amount;
 };
 
-type RefundAmount = Pick<RefundPayment, 'amountMinor' | 'what'>;
-
-const partMinor = (what: RefundAmount['what'], payment: ExistingPayment): bigint => {
+/** The amount of a refund without `amount`. */
+const defaultAmountMinor = (what: RefundAmount['what'], payment: ExistingPayment): bigint => {
   const left = refundableMinor(payment);
   if (what === 'all') return left;
   const dueMinor = unreservedDueMinor(payment);
@@ -119,7 +119,7 @@ const partMinor = (what: RefundAmount['what'], payment: ExistingPayment): bigint
   );
 };
 
-/** Bounds the events of a payment and its order. */
+/** Limits the number of events of a payment and its order. Canceled refunds count too. */
 const MAX_REFUNDS = 100;
 
 const refusedAmount = (message: string): AppError => invalidRequest([{ path: 'amount', message }]);

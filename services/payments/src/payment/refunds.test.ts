@@ -6,6 +6,7 @@ import {
   paymentOrphaned,
   paymentReceived,
   REFUND_ID,
+  refundOrderPart,
   refundPayment,
   refundSurplus,
   paymentRefunded,
@@ -21,15 +22,11 @@ const withSmallestPayable = (smallestPayableMinor: string): PaymentEvent =>
 
 describe('a part of a refund of the order', () => {
   const withSurplus = paymentAppliedOf('9000', '1000');
-  const part = (amountMinor: bigint, refundId = REFUND_ID) => ({
-    ...refundPayment(amountMinor, refundId),
-    orderRefundId: `orf_${'0'.repeat(26)}`,
-  });
   test('leaves the surplus, and records the sum of such parts', () => {
     const first = { type: 'PaymentRefunded', data: { orderRefundedTotalMinor: '4000' } } as const;
-    given(paymentReceived(), withSurplus).when(part(4_000n)).thenLike(first);
+    given(paymentReceived(), withSurplus).when(refundOrderPart(4_000n)).thenLike(first);
     given(paymentReceived(), withSurplus)
-      .when(part(4_000n))
+      .when(refundOrderPart(4_000n))
       .thenState((payment) =>
         expect(paymentView(payment as ExistingPayment)).toMatchObject({
           applied_amount: fromMinor(5_000n, (payment as ExistingPayment).decimals),
@@ -38,18 +35,18 @@ describe('a part of a refund of the order', () => {
       );
   });
   test('takes no more than is left of the applied amount', () => {
-    given(paymentReceived(), withSurplus).when(part(9_000n)).thenLike({ type: 'PaymentRefunded' });
-    given(paymentReceived(), withSurplus).when(part(9_001n)).thenRefused('refund_too_large');
+    given(paymentReceived(), withSurplus).when(refundOrderPart(9_000n)).thenLike({ type: 'PaymentRefunded' });
+    given(paymentReceived(), withSurplus).when(refundOrderPart(9_001n)).thenRefused('refund_too_large');
     given(paymentReceived(), withSurplus, paymentRefunded('4000'))
-      .when(part(6_001n, SECOND_REFUND_ID))
+      .when(refundOrderPart(6_001n, SECOND_REFUND_ID))
       .thenRefused('refund_too_large');
   });
   test('is refused of money that is not applied', () => {
-    given(paymentReceived(), paymentOrphaned()).when(part(1n)).thenRefused('refund_too_large');
-    given(paymentReceived(), paymentFailed).when(part(1n)).thenRefused('refund_too_large');
+    given(paymentReceived(), paymentOrphaned()).when(refundOrderPart(1n)).thenRefused('refund_too_large');
+    given(paymentReceived(), paymentFailed).when(refundOrderPart(1n)).thenRefused('refund_too_large');
   });
   test('is ignored when it is repeated', () =>
-    given(paymentReceived(), withSurplus, paymentRefunded('4000')).when(part(4_000n)).thenNothing());
+    given(paymentReceived(), withSurplus, paymentRefunded('4000')).when(refundOrderPart(4_000n)).thenNothing());
 });
 
 describe('RefundPayment', () => {

@@ -7,7 +7,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
-import { recordedVersions } from '../testing/jest-recorded.ts';
+import { streamsByRelease } from '../testing/jest-recorded.ts';
 import { paymentProjection } from './payment-projection.ts';
 import { projectPayments } from './payment-rows.ts';
 
@@ -20,7 +20,7 @@ const FILE = join(import.meta.dirname, `../testing/projected-rows.v${version}.js
 // rebuilt only for a new version. A file never changes, except that recorded payments are added.
 test('the rows of recorded payments change only with the version of the projection', async () => {
   const { pool, stop } = await migratedDatabase(MIGRATIONS);
-  for (const { events } of recordedVersions().flatMap(([, streams]) => streams)) {
+  for (const { events } of streamsByRelease().flatMap(([, streams]) => streams)) {
     let payment: Payment = paymentDecider.initial;
     for (const { type, data, revision } of events) {
       payment = paymentDecider.evolve(payment, PaymentEvent.parse({ type, data }));

@@ -43,7 +43,7 @@ const FEES = FeeSchedule.parse({
 
 const watchedBut = (retired: ReadonlySet<string>): Watched => ({
   size: 1,
-  among: async (addresses) =>
+  watchedAmong: async (addresses) =>
     new Set(addresses.filter((address) => address.startsWith('address') && !retired.has(address))),
 });
 

@@ -80,6 +80,14 @@ export const refundPayment = (amountMinor?: bigint, refundId = REFUND_ID): Refun
   ...(amountMinor === undefined ? { what: 'all' } : { amountMinor }),
   at: CHANGED_AT,
 });
+/** Refunds a part of a refund of the order. */
+export const refundOrderPart = (amountMinor: bigint, refundId = REFUND_ID): RefundPayment => ({
+  type: 'RefundPayment',
+  refundId,
+  orderRefundId: `orf_${'0'.repeat(26)}`,
+  amountMinor,
+  at: CHANGED_AT,
+});
 /** Refunds the surplus. `byDefault`: it has to be due. */
 export const refundSurplus = (refundId = REFUND_ID, { byDefault = false } = {}): RefundPayment => ({
   type: 'RefundPayment',

@@ -5,7 +5,7 @@ import {
   type ChainTip,
   isInsideCall,
   ReorganizedError,
-  toWatched,
+  onlyToWatched,
   type Transfer,
 } from '../chains/chain-source.ts';
 
@@ -78,7 +78,7 @@ export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, is
         const node = nodeFor(not);
         const isTraced = !untraced.includes(node);
         const shown = lie(block.transfers, { node, ref, reading: readings });
-        const transfers = (await toWatched(shown, watched)).filter((each) => isTraced || !isInsideCall(each));
+        const transfers = (await onlyToWatched(shown, watched)).filter((each) => isTraced || !isInsideCall(each));
         return {
           ref,
           parent,
@@ -92,7 +92,7 @@ export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, is
       })(),
     balances: async (...asked) => (await balances?.(...asked)) ?? null,
     ...(hasMempool && {
-      mempool: (watched) => answer(() => toWatched(pool, watched))(),
+      mempool: (watched) => answer(() => onlyToWatched(pool, watched))(),
     }),
   };
   return {

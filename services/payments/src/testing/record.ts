@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { NewPaymentEvent, type Payment } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import { type RecordedStream, recordedStream } from '@cpg/event-sourcing/testing/recorded-streams';
-import type { Outcome, PaymentCommand, ReceivePayment, RefundPayment } from '../payment/command.ts';
+import type { Outcome, OrderRefundPart, PaymentCommand, ReceivePayment, RefundAmount } from '../payment/command.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { type ExistingPayment, type Payment as State, UNCLAIMED_MERCHANT } from '../payment/state.ts';
@@ -39,14 +39,14 @@ const unclaimed = () =>
 const outcome = (decided: Outcome): PaymentCommand => ({ type: 'RecordOutcome', outcome: decided });
 const applied = (at: Date, sighting?: number): PaymentCommand =>
   outcome({ status: 'applied', appliedMinor: 9_000_000n, unappliedMinor: 1_000_000n, sighting, at });
-const refund = (n: number, at: Date, amount: Pick<RefundPayment, 'amountMinor' | 'what'>): RefundPayment => ({
-  type: 'RefundPayment',
+const refund = <Amount extends RefundAmount | OrderRefundPart>(n: number, at: Date, amount: Amount) => ({
+  type: 'RefundPayment' as const,
   refundId: id('rfd', n),
   ...amount,
   reason: 'returned goods',
   at,
 });
-const requestRefund = (...of: Parameters<typeof refund>): PaymentCommand => ({
+const requestRefund = (...of: Parameters<typeof refund<RefundAmount>>): PaymentCommand => ({
   ...refund(...of),
   type: 'RequestRefund',
   network: 'ethereum',
@@ -118,7 +118,7 @@ const PAYMENTS: Scenario[] = [
     receive(),
     { type: 'ConfirmPayment', at: atMinute(2) },
     applied(atMinute(3)),
-    { ...refund(7, atMinute(4), { amountMinor: 2_000_000n }), orderRefundId: id('orf', 1) },
+    refund(7, atMinute(4), { amountMinor: 2_000_000n, orderRefundId: id('orf', 1) }),
   ],
 ];
 

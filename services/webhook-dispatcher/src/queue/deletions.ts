@@ -1,7 +1,7 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { groupBy } from '@cpg/platform';
 import { partitionOf } from './partitions.ts';
-import { lockedQueue } from './queue-table.ts';
+import { queueRowsLockedWhere } from './queue-table.ts';
 
 /** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
  *  them. An unfinished replay of the webhook queues those in its range again. `withTests` includes test deliveries,
@@ -42,7 +42,7 @@ export const deleteOrders = async (db: Queryable, orderIds: readonly string[], n
      on conflict do nothing`,
     [orderIds, now],
   );
-  await db.query(`delete from ${lockedQueue('order_id = any($1)')}`, [orderIds]);
+  await db.query(`delete from ${queueRowsLockedWhere('order_id = any($1)')}`, [orderIds]);
   const { rows } = await db.query<{ day: string; id: string }>(
     'delete from webhooks.events where order_id = any($1) returning day::text, id',
     [orderIds],

@@ -1,6 +1,6 @@
 import { type Pool, transaction } from '@cpg/platform/postgres';
 import { type Logger, newRequestId } from '@cpg/platform';
-import { lockedQueue } from './queue-table.ts';
+import { queueRowsLockedWhere } from './queue-table.ts';
 
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
@@ -100,7 +100,7 @@ const freeOrphans = (pool: Pool): Promise<number> =>
       `delete from webhooks.instances where expires_at <= now() or expires_at > now() + interval '${LONGEST_LEASE}'`,
     );
     const { rowCount } = await db.query(
-      `update ${lockedQueue(
+      `update ${queueRowsLockedWhere(
         'leased_by is not null and leased_by not in (select id from webhooks.instances)',
         'set leased_by = null',
       )}`,

@@ -14,7 +14,7 @@ export const openPool = (url: string, { max, log }: { max: number; log: Logger }
 
 /** `webhooks.queue where …` for a statement that changes the rows matching `condition`. They are locked by position: in
  *  the same order as by all other statements (ADR 32). */
-export const lockedQueue = (condition: string, set = ''): string =>
+export const queueRowsLockedWhere = (condition: string, set = ''): string =>
   `webhooks.queue ${set} where position in (
      select position from webhooks.queue where ${condition} order by position for update)`;
 
@@ -119,7 +119,7 @@ export const pullForward = async (
   { waits, now }: { waits: readonly number[]; now: Date },
 ): Promise<number> => {
   const { rowCount } = await db.query(
-    `update ${lockedQueue(
+    `update ${queueRowsLockedWhere(
       `leased_by is null and due_at > $2::timestamptz + coalesce(($1::float8[])[attempts], 0) * interval '1 second'`,
       'set due_at = $2',
     )}`,
@@ -130,17 +130,17 @@ export const pullForward = async (
 
 /** Releases the leases of `holder` on these rows. */
 export const releaseLeases = (db: Queryable, holder: string, positions: readonly string[]) =>
-  db.query(`update ${lockedQueue('position = any($1::bigint[]) and leased_by = $2', 'set leased_by = null')}`, [
-    positions,
-    holder,
-  ]);
+  db.query(
+    `update ${queueRowsLockedWhere('position = any($1::bigint[]) and leased_by = $2', 'set leased_by = null')}`,
+    [positions, holder],
+  );
 
 /** Releases the leases of `holder` on all rows but these. */
 export const releaseLeasesExcept = (db: Queryable, holder: string, positions: readonly string[]) =>
-  db.query(`update ${lockedQueue('leased_by = $2 and position <> all($1::bigint[])', 'set leased_by = null')}`, [
-    positions,
-    holder,
-  ]);
+  db.query(
+    `update ${queueRowsLockedWhere('leased_by = $2 and position <> all($1::bigint[])', 'set leased_by = null')}`,
+    [positions, holder],
+  );
 
 /** Counts due, unleased deliveries; `oldestDueAt` is when the oldest of them became due. */
 export const countDue = async (db: Queryable, now: Date): Promise<{ due: number; oldestDueAt: Date | null }> => {

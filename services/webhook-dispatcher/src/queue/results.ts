@@ -2,7 +2,7 @@ import type { Queryable } from '@cpg/platform/postgres';
 import type { Result } from '../delivery/delivery.ts';
 import { groupBy } from '@cpg/platform';
 import { partitionOf } from './partitions.ts';
-import { lockedQueue } from './queue-table.ts';
+import { queueRowsLockedWhere } from './queue-table.ts';
 
 /** Records results: the attempt, the state of the delivery, its row in the queue, and whether the webhook fails. One
  *  statement and one commit per day of events. Idempotent. Deliveries whose partition retention has dropped only leave
@@ -38,7 +38,7 @@ export const recordResults = async (
     };
     await db.query(recording).catch(async (error: { code?: string }) => {
       if (error.code !== UNDEFINED_TABLE) throw error;
-      await db.query(`delete from ${lockedQueue('position = any($1::bigint[])')}`, [positions]);
+      await db.query(`delete from ${queueRowsLockedWhere('position = any($1::bigint[])')}`, [positions]);
     });
   }
 };

@@ -1,12 +1,12 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import { groupBy, newId } from '@cpg/platform';
 import { lockOrders } from '../ingest/enqueue.ts';
-import { lockedQueue } from '../queue/queue-table.ts';
+import { queueRowsLockedWhere } from '../queue/queue-table.ts';
 
 export type Redelivery = 'queued' | 'unknown' | 'disabled' | 'expired';
 
-/** Queues a delivery again under its own id. `expired`: its body is no longer stored. `disabled` never applies to test
- *  deliveries. */
+/** Queues a delivery again under its own id. `expired`: its body is no longer stored. `disabled`: its webhook is
+ *  disabled; test deliveries are sent to disabled webhooks too. */
 export const redeliver = (
   pool: Pool,
   { webhookId, deliveryId, now }: { webhookId: string; deliveryId: string; now: Date },
@@ -30,6 +30,7 @@ export const redeliver = (
 
 /** The fields of a stored event that its row in the queue needs. */
 export interface RepeatedEvent {
+  /** The day of the partition that stores the event. */
   readonly day: string;
   readonly id: string;
   readonly type: string;
@@ -44,15 +45,16 @@ interface Repeats {
   readonly now: Date;
 }
 
-/** Queues stored events for a webhook again, in this order. Ended deliveries and those that wait for a retry restart
- *  their schedule; events without a delivery get one. Skips leased deliveries and those of deleted orders. */
+/** Queues stored events for a webhook again, in this order. Deliveries that ended or wait for a retry restart their
+ *  schedule; events without a delivery get one. Skips leased deliveries, which are being sent now, and events that are
+ *  no longer stored, for example because their order was deleted. */
 export const enqueueRepeats = async (db: Queryable, { webhookId, events, now }: Repeats): Promise<void> => {
   await lockOrders(db, [...new Set(events.map(({ order_id }) => order_id))]);
   await insertRepeats(db, { webhookId, events: await removeUnleased(db, webhookId, events), now });
 };
 
-/** Removes the unleased rows of these events from the queue. Returns the stored events that are not leased. They stay
- *  unleased while their orders are locked. */
+/** Removes the unleased rows of these events from the queue. Returns the events that are stored and not leased. Nothing
+ *  can lease them again while the caller holds the locks of their orders. */
 export const removeUnleased = async (
   db: Queryable,
   webhookId: string,
@@ -69,7 +71,7 @@ export const removeUnleased = async (
   const wanted = events.filter(({ id }) => stored.has(id));
   const ofEvents = 'webhook_id = $1 and order_id = any($2) and event_id = any($3)';
   const values = [webhookId, [...new Set(wanted.map(({ order_id }) => order_id))], wanted.map(({ id }) => id)];
-  await db.query(`delete from ${lockedQueue(`${ofEvents} and leased_by is null`)}`, values);
+  await db.query(`delete from ${queueRowsLockedWhere(`${ofEvents} and leased_by is null`)}`, values);
   const remaining = await db.query<{ event_id: string }>(
     `select event_id from webhooks.queue where ${ofEvents}`,
     values,
@@ -78,7 +80,8 @@ export const removeUnleased = async (
   return wanted.filter(({ id }) => !leased.has(id));
 };
 
-/** Inserts rows of work for events that have none, and sets their deliveries to pending. */
+/** Inserts a row into the queue for each of these events, and sets their deliveries to pending. Deliveries keep the
+ *  number of their attempts; their schedule starts again. */
 export const insertRepeats = async (db: Queryable, { webhookId, events, now }: Repeats): Promise<void> => {
   if (events.length === 0) return;
   await db.query(

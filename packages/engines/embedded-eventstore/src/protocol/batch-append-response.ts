@@ -76,7 +76,8 @@ const toBatchStatus = (refusal: Refusal): statusPb.Status => {
   }
 };
 
-/** EventStoreDB sends no code and no known detail: its client cannot recognise the error. */
+/** A server that is not ready. Like EventStoreDB, it sends no code and a detail of no known type, so its client cannot
+ *  recognise the error. */
 const notReady = (): statusPb.Status => {
   const details = new Any();
   details.pack(new Empty().serializeBinary(), 'google.protobuf.Empty');

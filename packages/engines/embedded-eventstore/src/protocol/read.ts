@@ -11,7 +11,8 @@ type Options = streamsPb.ReadReq.Options;
 type FilterOptions = streamsPb.ReadReq.Options.FilterOptions;
 
 /** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all. A read starts at the
- *  revision or position that it names, backwards through $all before it; a subscription starts after it. */
+ *  revision or position that it names; a subscription, and a read of $all backwards, starts with the next event in its
+ *  direction. */
 export async function* read(
   store: Store,
   request: streamsPb.ReadReq,
@@ -76,14 +77,15 @@ const filterOf = (filter: FilterOptions): EventFilter => {
   return createEventFilter(onType ? 'type' : 'stream', expression.getPrefixList(), expression.getRegex());
 };
 
-/** Events of the log in the window of a filter without `max`; a checkpoint follows each `multiplier` windows. Source:
+/** A filtered subscription reads the log in windows of `max` events, matching or not; by default of this many. Source:
  *  `ReadBatchSize` of EventStoreDB's enumerators. */
-const DEFAULT_WINDOW = 32;
+const DEFAULT_WINDOW_EVENTS = 32;
 
+/** After how many events of the log a filtered subscription gets a checkpoint. */
 const checkpointIntervalOf = (filter: FilterOptions): number => {
   const multiplier = filter.getCheckpointintervalmultiplier();
   if (multiplier === 0) throw invalid('the checkpoint interval multiplier must be at least 1');
-  return multiplier * (filter.hasMax() ? filter.getMax() : DEFAULT_WINDOW);
+  return multiplier * (filter.hasMax() ? filter.getMax() : DEFAULT_WINDOW_EVENTS);
 };
 
 const { ReadResp } = streamsPb;

@@ -8,7 +8,7 @@ export type AppendFault = (typeof APPEND_FAULTS)[number];
 
 export const APPEND_FAULTS = ['unanswered', 'commit-timeout', 'not-ready'] as const;
 
-/** Asked before each append; null lets it succeed. */
+/** Called before each append with the name of its stream. Null lets the append succeed. */
 export type FaultOf = (stream: string) => AppendFault | null;
 
 /** Makes the appends of a writer fail as `faultOf` says: the option `wrapWriter` of `startEventStore`. */
@@ -44,14 +44,15 @@ export const parseFaults = (text: string): FaultOf => {
   };
 };
 
-/** Which appends to the streams of one id fail: `times` appends, after `skip` that succeed. */
+/** Which appends fail, counted over all streams whose names end with one id: the first `skip` succeed, the next `times`
+ *  fail, and later ones succeed. */
 export interface FaultPlan {
   readonly fault: AppendFault;
   readonly skip: number;
   readonly times: number;
 }
 
-/** Faults that a test plans by id. The streams of an id are those whose names end with it. */
+/** Faults that a test plans by the id of an order or payment. The streams of an id are those whose names end with it. */
 export const plannedFaults = () => {
   const plans = new Map<string, { plan: FaultPlan; appends: number }>();
   const planned = (stream: string) => [...plans].find(([id]) => stream.endsWith(id))?.[1];

@@ -25,6 +25,7 @@ export class GroupCoordinator {
 
   async join(groupId: string, request: JoinRequest): Promise<JoinResult> {
     checkId(groupId);
+    // PostgreSQL cannot store a NUL character.
     if (request.protocolType.includes('\0'))
       throw new KafkaError(errorCode.inconsistentGroupProtocol, 'the protocol type is invalid');
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.limits;
@@ -56,6 +57,7 @@ export class GroupCoordinator {
     checkId(groupId);
     const group = this.groups.get(groupId);
     if (group) group.checkMayCommit(identity);
+    // A consumer that manages its partitions itself commits with a generation below 0 and joins no group.
     else if (identity.generation >= 0) throw new KafkaError(errorCode.illegalGeneration, 'the group has no members');
     const protocolType = group?.protocolType ?? '';
     await this.offsets.commit(offsets.map((offset) => ({ ...offset, groupId, protocolType })));
@@ -100,6 +102,7 @@ export class GroupCoordinator {
   }
 }
 
+/** Throws KafkaError for an id that PostgreSQL cannot store. */
 const checkId = (groupId: string): void => {
   if (groupId !== '' && groupId.length <= MAX_ID_LENGTH && !groupId.includes('\0')) return;
   throw new KafkaError(errorCode.invalidGroupId, `a group id has 1 to ${MAX_ID_LENGTH} characters`);

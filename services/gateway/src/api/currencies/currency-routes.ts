@@ -16,7 +16,7 @@ const MAX_AGE_S = 60;
 const getCurrencies = {
   operationId: 'getCurrencies',
   summary: 'Retrieve the currencies of prices and payments',
-  description: `Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with \`is_available: false\` and the code of the error that a create would get. You may keep the answer for ${MAX_AGE_S} seconds.`,
+  description: `Returns what new orders can be priced and paid in now, so that a shop hides the rest: every price currency, and the payment currencies that you accept, with their rails, networks and limits. The limits hold at the rates of now: leave room for their next change. What cannot be used stays in the answer, with \`is_available: false\` and the code of the error that an order with it would get. You may keep the answer for ${MAX_AGE_S} seconds.`,
   tags: ['Merchant'],
   response: { 200: Currencies },
 };

@@ -34,7 +34,7 @@ const changeMerchant = {
   operationId: 'updateMerchant',
   summary: 'Update the authenticated merchant',
   description:
-    'Replaces `order_defaults` as a whole. New orders get the defaults for fields that their creates leave out. Orders that exist keep their values, and a repeated create gets the order of the first one.',
+    'Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.',
   tags: ['Merchant'],
   body: UpdateMerchantDto,
   response: { 200: Merchant },

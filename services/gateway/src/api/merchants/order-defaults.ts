@@ -40,7 +40,7 @@ const fromDefaults = ({ path, message }: FaultDetail): FaultDetail => ({
 
 const isComplete = (order: MerchantCreateOrderDto): order is NewOrder => !needsDefaults(order);
 
-/** The defaults that the merchant could not use: a create would be refused with them. */
+/** The defaults that the merchant could not use: an order with them would be refused. */
 export const defaultFaults = (defaults: OrderDefaults, methods: readonly PaymentMethod[]): FaultDetail[] => {
   const { enable_rails = [], payment_currency: currency } = defaults;
   const faults = methodFaults({ enable_rails, payment_currency: currency }, methods);

@@ -97,6 +97,7 @@ test.each<[string, object, string]>([
   ['an unknown field', { colour: 'red' }, 'colour'],
   ['a name of spaces', { display_name: '   ' }, 'display_name'],
   ['a name of two lines', { display_name: 'La\nFonda' }, 'display_name'],
+  ['a name with a separator of lines', { display_name: 'La\u2028Fonda' }, 'display_name'],
   ['a name that is too long', { display_name: 'x'.repeat(61) }, 'display_name'],
   ['a color by name', { accent_color: 'green' }, 'accent_color'],
   ['a color that ends a style sheet', { accent_color: '#fff}*{' }, 'accent_color'],

@@ -7,7 +7,7 @@ import {
   ChainNodeError,
   type ChainSource,
   ReorganizedError,
-  toWatched,
+  onlyToWatched,
   type Transfer,
   type Watched,
   WrongChainError,
@@ -84,7 +84,7 @@ export const bitcoinSource = ({
     };
   };
   const transfersAmong = async (paid: readonly Paid[], watched: Watched): Promise<Transfer[]> =>
-    (await toWatched(paid, watched)).map(transferOf);
+    (await onlyToWatched(paid, watched)).map(transferOf);
 
   return {
     verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),

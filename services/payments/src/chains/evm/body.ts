@@ -1,6 +1,6 @@
 import { checksummed } from '@cpg/assets';
 import pMap from 'p-map';
-import { type BlockRef, ChainNodeError, toWatched, type Transfer, type Watched } from '../chain-source.ts';
+import { type BlockRef, ChainNodeError, onlyToWatched, type Transfer, type Watched } from '../chain-source.ts';
 import { requireMatch, type RpcNode } from '../nodes/json-rpc.ts';
 import {
   type EvmBlock,
@@ -58,7 +58,7 @@ export const bodyReader = ({ abilities, proofs, assetByContract }: BodyReaderOpt
     const bodyOf = async (receipts: readonly Receipt[], areProven: boolean): Promise<Body> => ({
       block,
       receipts,
-      transfers: await toWatched(transfersOf(block, receipts, assetByContract), watched),
+      transfers: await onlyToWatched(transfersOf(block, receipts, assetByContract), watched),
       isProven: areTransactionsProven && areProven,
       brought: (address) => {
         const failed = new Set(receipts.filter(({ status }) => status === '0x0').map((each) => each.transactionHash));
@@ -113,7 +113,7 @@ const tokensOf =
 
 /** Hashes of the transactions that may pay a watched address. */
 const watchedPayers = async (payees: readonly Payee[], watched: Watched): Promise<ReadonlySet<string>> =>
-  new Set((await toWatched(payees, watched)).map(({ transactionHash }) => transactionHash));
+  new Set((await onlyToWatched(payees, watched)).map(({ transactionHash }) => transactionHash));
 
 const RECEIPTS_AT_ONCE = 8;
 

@@ -5,7 +5,7 @@ import {
   ChainNodeError,
   type ChainSource,
   ReorganizedError,
-  toWatched,
+  onlyToWatched,
   type Transfer,
   type Watched,
   WrongChainError,
@@ -116,7 +116,7 @@ const callsReader = ({
       return {
         node: node.number,
         calls,
-        transfers: await toWatched(callTransfersOf(block, calls, nativeAsset), watched),
+        transfers: await onlyToWatched(callTransfersOf(block, calls, nativeAsset), watched),
       };
     } catch (error) {
       if (isLacking(error)) return null; // many nodes have no traces of old blocks

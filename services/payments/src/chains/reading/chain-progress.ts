@@ -60,7 +60,7 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
   let markAgainAtMs = 0;
   /** As the tables have them. */
   let marked: { readonly halted: string | null; readonly stalled: string | null } = { halted: null, stalled: null };
-  /** Why the nodes cannot be read, as the tables have it; undefined before the first mark. */
+  /** Why reading waits although the nodes answer, as the tables have it; undefined before the first mark. */
   let waiting: string | null | undefined;
 
   const show = (change: Partial<ChainProgress>): void => void (progress = { ...progress, ...change });
@@ -98,7 +98,7 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
       marked = { halted, stalled };
       isResumed = true;
     },
-    /** Marks why the nodes cannot be read; null while they can. */
+    /** Marks why reading waits for another part of this system; null while it does not. */
     showWaiting: async (reason: string | null): Promise<void> => {
       if (reason === waiting) return;
       await store.markWaiting(reason);

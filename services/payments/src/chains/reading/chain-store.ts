@@ -1,21 +1,21 @@
 import type { Block, BlockRef, NodeView, Transfer } from '../chain-source.ts';
 import { pooled, type Report, type ReportFailure, type SeenTransfer, unmined } from './seen-transfer.ts';
 
-/** How far a network was read. */
+/** How far a network was read. Every block is read twice: at the tip, and again some confirmations later from another
+ *  node, in case the first node left something out. */
 export interface ChainState {
   readonly genesis: string;
   /** The blocks read last, oldest first; the last one is the cursor. Never empty. */
   readonly window: readonly ReadBlock[];
-  /** The height up to which blocks were read again, at most that of the cursor. */
+  /** The height up to which blocks were read a second time, at most that of the cursor. */
   readonly rechecked: number;
 }
 
 export interface StoredChain {
   /** Null before reading began. */
   readonly state: ChainState | null;
-  /** The last `readAt` that was marked. Null before. */
+  /** As last marked: see `ReadMark`. */
   readonly readAt: Date | null;
-  /** Why reading stood still, and why the chain was not current, when that was last marked. */
   readonly halted: string | null;
   readonly stalled: string | null;
   /** An operator's request: read again from this height. */
@@ -28,6 +28,7 @@ export interface ReadMark {
   readonly tip: number | null;
   /** When everything that the nodes had by then was read; null to keep the earlier mark. */
   readonly readAt: Date | null;
+  /** Why reading stopped until an operator acts; null while it goes on. */
   readonly halted: string | null;
   /** Why the chain is not current although nodes answer; null while it is, undefined to keep the earlier mark. */
   readonly stalled?: string | null | undefined;
@@ -40,8 +41,11 @@ export interface OpenTransfer extends SeenTransfer {
   readonly unitsAtAddress: bigint;
 }
 
+/** What changes about the report of a transfer to payments. */
 export interface ReportChange {
+  /** Of the transfer. */
   readonly id: string;
+  /** Confirmations that confirm its payment; null before it was reported. */
   readonly required: number | null;
   readonly reported: Report | null;
   readonly pending: Report | null;
@@ -58,18 +62,19 @@ export interface ChainStore {
    *  a rescan. False like `commit`. */
   readonly begin: (genesis: string, from: ReadBlock | null, change: ChainChange) => Promise<boolean>;
   readonly mark: (mark: ReadMark) => Promise<void>;
-  /** Notes why reading waits although the nodes answer; null when it goes on. */
+  /** Notes why reading waits for another part of this system, although the nodes answer; null when it goes on. */
   readonly markWaiting: (reason: string | null) => Promise<void>;
   readonly withIds: (ids: readonly string[]) => Promise<SeenTransfer[]>;
-  /** Those with ids, and those that a block contains or contained last. */
+  /** The transfers with these ids, and the transfers that the block contains or contained last. */
   readonly ofBlock: (ref: BlockRef, ids: readonly string[]) => Promise<SeenTransfer[]>;
+  /** The transfers in blocks above this height. */
   readonly above: (height: number) => Promise<SeenTransfer[]>;
-  /** Those that may change or have something to report, oldest first. */
+  /** The transfers that may still change or have something to report, oldest first. */
   readonly open: () => Promise<OpenTransfer[]>;
   readonly saveReports: (changes: readonly ReportChange[]) => Promise<void>;
 }
 
-/** A transfer that no block contains, and whose payment may still change. */
+/** Whether no block contains the transfer. */
 export const isUnmined = ({ block }: SeenTransfer): boolean => block === null;
 
 /** A block that was read. Its time is null for the block at which reading began. */
@@ -87,7 +92,8 @@ export interface ChainChange {
   readonly rechecked?: number;
 }
 
-/** Moves on to a block. `changed` are its transfers after it was read, `unminedKnown` those that no block contained. */
+/** Moves on to a block. `changed` are its transfers after it was read, `unminedKnown` the known transfers that no block
+ *  contains. One of these is in conflict if the block spends an output that it spends: it can no longer be mined. */
 export const forward = (
   { ref, time, nodes, spent }: Block,
   changed: readonly SeenTransfer[],
@@ -106,7 +112,8 @@ export const forward = (
   return { cursor: { ...ref, time, nodes }, transfers: [...changed, ...conflicting] };
 };
 
-/** Forgets the blocks above `to`. `gone` are the transfers in them, `unminedKnown` those that no block contains. */
+/** Forgets the blocks above `to`, the last of which was at height `readUpTo`. `gone` are the transfers in them,
+ *  `unminedKnown` the known transfers that no block contains: conflicts with the forgotten blocks end. */
 export const unwind = (
   to: ReadBlock,
   readUpTo: number,
@@ -119,7 +126,8 @@ export const unwind = (
   return { cursor: to, transfers: [...gone.map((transfer) => unmined(transfer, readUpTo, now)), ...freed] };
 };
 
-/** Takes note of the mempool. Failed payments return only with a block. */
+/** Takes note of the transfers in the mempool. A transfer that vanished from it and whose payment failed counts again
+ *  only once a block contains it. */
 export const lookAtPool = (
   cursor: ReadBlock,
   transfers: readonly Transfer[],

@@ -95,7 +95,10 @@ export const scopeOf = async (
   { watched, assets }: Pick<ReadingOptions, 'watched' | 'assets'>,
 ): Promise<Scope> => {
   const addresses = known.map(({ address }) => address);
-  return { addresses: addresses.length > 0 ? await (await watched.refresh()).among(addresses) : new Set(), assets };
+  return {
+    addresses: addresses.length > 0 ? await (await watched.refresh()).watchedAmong(addresses) : new Set(),
+    assets,
+  };
 };
 
 export type Reading = ReturnType<typeof readingFrom>;

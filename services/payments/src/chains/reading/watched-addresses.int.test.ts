@@ -49,7 +49,7 @@ const startWatching = () => {
   return {
     time,
     refresh,
-    among: async (...addresses: string[]) => [...(await (await refresh()).among(addresses))].toSorted(),
+    among: async (...addresses: string[]) => [...(await (await refresh()).watchedAmong(addresses))].toSorted(),
   };
 };
 
@@ -76,7 +76,7 @@ test('refuses to look in rows that were lost meanwhile', async () => {
   await payables!.stop();
   payables = undefined;
   await payments.pool.query('truncate payments.payables, payments.checkpoints');
-  await expect(watched.among(['0xB1'])).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  await expect(watched.watchedAmong(['0xB1'])).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });
 
 test('finds the addresses of orders beside one that cannot be read, and its own', async () => {

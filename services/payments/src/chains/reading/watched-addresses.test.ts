@@ -29,6 +29,6 @@ test('calls at once share a run, and a call during a run waits for the next one'
   await Promise.resolve();
   shown.add('b');
   const later = refresh();
-  expect(await (await running).among(['a', 'b'])).toEqual(new Set(['a']));
-  expect(await (await later).among(['b', 'a', 'c', 'b'])).toEqual(new Set(['a', 'b']));
+  expect(await (await running).watchedAmong(['a', 'b'])).toEqual(new Set(['a']));
+  expect(await (await later).watchedAmong(['b', 'a', 'c', 'b'])).toEqual(new Set(['a', 'b']));
 });

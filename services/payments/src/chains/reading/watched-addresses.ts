@@ -25,7 +25,7 @@ export const watchedIn = (addresses: ReadonlySet<string>): Watched => ({
   get size() {
     return addresses.size;
   },
-  among: async (some) => new Set(some.filter((address) => addresses.has(address))),
+  watchedAmong: async (some) => new Set(some.filter((address) => addresses.has(address))),
 });
 
 /** Looks addresses up in tables and in the log beyond them, so that memory does not grow with their number. An order is
@@ -35,7 +35,7 @@ export const watchedAddresses = ({ db, beyondRows, onUnshown, endsBy }: WatchedA
     const [beyond, size] = [await beyondRows(), await watchedEstimate(db)];
     return {
       size,
-      among: async (some) => {
+      watchedAmong: async (some) => {
         const unique = [...new Set(some)];
         if (unique.length === 0) return new Set();
         // Before the rows, which may include them meanwhile.

@@ -32,7 +32,7 @@ export const startPayment = async (shop: MedusaShop, cartId: string, coin?: stri
   return { cartId, orderId: String(data.order_id), url: String(data.payment_url) };
 };
 
-/** Waits until the staff sees one captured order of this order of the gateway, and no other. */
+/** Waits until the shop has a captured order for this order of the gateway. Throws if it has more than one. */
 export const soldOnce = async (shop: MedusaShop, gatewayOrderId: string): Promise<MedusaOrder> => {
   const found = await until('the order to be captured in the shop', async () => {
     const orders = await ordersOf(shop, gatewayOrderId);
