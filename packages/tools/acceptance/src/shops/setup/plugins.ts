@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ShopName, SHOPS } from './installed.ts';
 
 const sourceOf = (shop: ShopName): string => fileURLToPath(new URL(`../../../../../shops/${shop}`, import.meta.url));
 
-/** Packs each plugin as a release does, and unpacks its file into `folder`. */
+/** Packs each plugin as a release does, and unpacks its file into `folder`. Runs no script of npm: the plugins have to be
+ *  built before. */
 export const unpackPlugins = (folder: string): void => {
   for (const shop of SHOPS) {
-    if (!existsSync(join(sourceOf(shop), 'package.json'))) continue;
     const target = join(folder, shop);
     mkdirSync(target, { recursive: true });
     execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', target], {

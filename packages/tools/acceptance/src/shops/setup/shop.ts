@@ -33,17 +33,21 @@ export interface RunningShop extends ShopProcess {
 /** What the seed of a shop wrote for the tests. */
 export const seededBy = <T>(shop: ShopName, shape: z.ZodType<T>): T => shape.parse(readSetup().seeded[shop]);
 
+/** Makes the folder of a merchant who installed the plugin. */
+export const makeFolderWithPlugin = (shop: ShopName): string =>
+  makeShopFolder(shop, pluginIn(readSetup().plugins, shop));
+
 /** Starts a shop with a database of its own. `args` start its program in its folder. */
 export const startShop = async (
   shop: ShopName,
   args: readonly string[],
   { plugin, env }: ShopOptions,
 ): Promise<RunningShop> => {
-  const { plugins, postgresUrl } = readSetup();
+  const { postgresUrl } = readSetup();
   const name = `${shop}_${randomUUID().replaceAll('-', '')}`;
   await inPostgres(postgresUrl, `create database ${name} template ${templateOf(shop)}`);
   const databaseUrl = Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href;
-  const folder = makeShopFolder(shop, plugin && pluginIn(plugins, shop));
+  const folder = plugin ? makeFolderWithPlugin(shop) : makeShopFolder(shop);
   const program = {
     folder,
     args,
