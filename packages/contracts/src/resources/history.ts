@@ -25,7 +25,7 @@ const TEXTS: Record<string, string> = {
   seen_at: 'When the rail first saw the payment.',
   confirmed_at: 'When the rail confirmed the payment.',
   created_at: 'When the payment was received.',
-  order_id: 'The order that the payment names.',
+  order_id: 'The order. In a payment: the order that the payment names, which may not exist.',
   merchant_id: 'Your id.',
   enable_rails: 'The rails that the payer can use.',
   total_amount: 'The total of the order after the event.',
@@ -60,7 +60,7 @@ const TEXTS: Record<string, string> = {
   reason: 'The reason that was given.',
 };
 
-/** Describes each field that has no text of its own. */
+/** Adds the text of `TEXTS` to each field without a description. */
 const described = <S extends z.ZodRawShape>(shape: S): S =>
   Object.fromEntries(
     Object.entries(shape).map(([name, schema]) => {
@@ -145,7 +145,7 @@ const FIELDS = described({
   deposit_instructions: z.array(HistoryInstruction),
   status: OrderStatus.describe('The status of the order after the event.'),
   status_reason: z.string(),
-  payment: HistoryPayment.describe('The payment that was offered to the order.'),
+  payment: HistoryPayment.describe('The payment that came for the order.'),
   payment_id: PaymentId,
   payment_ids: z.array(PaymentId).describe('The payments that became orphans.'),
   confirmed: z.boolean().describe('Whether the rail had confirmed the payment.'),
@@ -168,7 +168,7 @@ const FIELDS = described({
   refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
   refunded_at: Timestamp,
   network: z.string().describe('The network on which the money went back.'),
-  destination: z.string().describe('Where the money goes: an address on `network`, or the text of the merchant.'),
+  destination: z.string().describe('Where the money goes: an address on `network`, or a text that you entered.'),
   reason: z.string(),
   renewal: z.int().describe('Number of the renewal.'),
   minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),

@@ -114,7 +114,7 @@ export const CreateMerchantDto = z
   });
 export type CreateMerchantDto = z.infer<typeof CreateMerchantDto>;
 
-/** A change of the merchant by itself. */
+/** What a merchant can change with its own key. Everything else is for the operator. */
 export const UpdateMerchantDto = withExample(
   z.strictObject({
     order_defaults: OrderDefaultsDto.describe('All defaults. They replace those before: `{}` leaves none.'),

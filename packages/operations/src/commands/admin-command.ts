@@ -64,8 +64,12 @@ export const serviceCommands = ({
       const each = [projection, ...moreProjections].map((one) => shadowTablesOf({ ...stores, ...options }, one));
       return work({ ...stores, each, moreProjections, prefixes: options.ownPrefixes ?? projection.prefixes });
     });
+  // The launcher runs the command of the named service, or of every one. Here the name is only checked.
   const ofService = () =>
-    new Argument('[service]', 'the service whose data it is; by default of each').choices([service]);
+    new Argument(
+      '[service]',
+      'limit the command to the data of this service; by default it runs for every service',
+    ).choices([service]);
 
   const projections = program.command('projections').description('read models, which are built from the event store');
   projections
@@ -140,7 +144,8 @@ export interface AdminStores {
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, CAZ_DECIMALS: true }).extend(EventStoreConfig.shape);
 
-/** Connects to the event store, after it checked that event store and database belong together. */
+/** Connects to the event store, checks that it and the database belong to the same environment, runs `work` and
+ *  disconnects. Throws ProjectionError or UnknownStoreError for what an operator can correct. */
 export const withStores = async <T>(env: NodeJS.ProcessEnv, work: (stores: AdminStores) => Promise<T>): Promise<T> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -149,6 +154,7 @@ export const withStores = async <T>(env: NodeJS.ProcessEnv, work: (stores: Admin
   const client = connectEventStore(EVENTSTORE_URL);
   try {
     await requireSameEnvironment(client, databaseUrl);
+    // With other decimals of CAZ than the recorded ones, all its amounts would be misread.
     await requireRecordedScales(client, scalesOf({ CAZ_DECIMALS }));
     return await work({ client, databaseUrl, signal: stopping.signal });
   } catch (error) {
@@ -165,6 +171,7 @@ const isExpected = (error: unknown): boolean =>
 /** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
 const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
   const identity = await readStoreIdentity(client);
+  // A new event store has no identity yet.
   if (!identity) return;
   const log = createLogger({ name: 'admin', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'admin', max: 1, log });

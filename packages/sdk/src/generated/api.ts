@@ -1891,7 +1891,7 @@ export interface components {
             data: components["schemas"]["OrderCanceledData"];
         };
         OrderCreatedData: {
-            /** @description The order that the payment names. */
+            /** @description The order. In a payment: the order that the payment names, which may not exist. */
             order_id: string;
             /** @description Your id. */
             merchant_id: string;
@@ -2367,7 +2367,7 @@ export interface components {
             data: components["schemas"]["OrderPaymentFailedData"];
         };
         OrderPaymentReceivedData: {
-            /** @description The payment that was offered to the order. */
+            /** @description The payment that came for the order. */
             payment: components["schemas"]["HistoryPayment"];
             /** @description Whether the rail had confirmed the payment. */
             confirmed: boolean;
@@ -3102,7 +3102,7 @@ export interface components {
             updated_at: string;
         };
         PaymentAppliedData: {
-            /** @description The order that the payment names. */
+            /** @description The order. In a payment: the order that the payment names, which may not exist. */
             order_id: string;
             /** @description The part that counts for the order after the event. */
             applied_amount?: string | undefined;
@@ -3164,7 +3164,7 @@ export interface components {
              * @description When the rail confirmed the payment.
              */
             confirmed_at: string;
-            /** @description The order that the payment names. */
+            /** @description The order. In a payment: the order that the payment names, which may not exist. */
             order_id?: string | undefined;
         };
         /** @description An operator assigned money that came for no known order to an order, or to a merchant. It is received once more. */
@@ -3473,7 +3473,7 @@ export interface components {
         PaymentReceivedData: {
             /** @description The payment that the event is about. */
             payment_id: string;
-            /** @description The order that the payment names. */
+            /** @description The order. In a payment: the order that the payment names, which may not exist. */
             order_id: string;
             /** @description Your id. */
             merchant_id: string;
@@ -3552,7 +3552,7 @@ export interface components {
         PaymentRefundAddressedData: {
             /** @description The refund: `rfd_` and a ULID. */
             refund_id: string;
-            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
+            /** @description Where the money goes: an address on `network`, or a text that you entered. */
             destination: string;
         };
         /** @description A requested refund got the address of the payer. Its chain is followed from now on. */
@@ -3691,7 +3691,7 @@ export interface components {
         PaymentRefundClaimedData: {
             /** @description The refund: `rfd_` and a ULID. */
             refund_id: string;
-            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
+            /** @description Where the money goes: an address on `network`, or a text that you entered. */
             destination: string;
             /** @description The amount of the refund. */
             amount?: string | undefined;
@@ -3893,7 +3893,7 @@ export interface components {
             tx_hash?: string | undefined;
             /** @description The network on which the money went back. */
             network?: string | undefined;
-            /** @description Where the money goes: an address on `network`, or the text of the merchant. */
+            /** @description Where the money goes: an address on `network`, or a text that you entered. */
             destination?: string | undefined;
         };
         /** @description The merchant recorded that it paid a payment back, in full or in part, or the chain proves it. */

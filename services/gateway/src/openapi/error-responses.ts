@@ -106,11 +106,12 @@ export interface ErrorContext {
   readonly scope: string | undefined;
   /** Whether the operation is under `/v1`. */
   readonly versioned: boolean;
+  /** Whether the request names a resource that may not exist. */
   readonly namesResource: boolean;
   /** Whether a request can have an effect. */
   readonly changes: boolean;
   readonly hasBody: boolean;
-  readonly repeatable: boolean;
+  readonly takesIdempotencyKey: boolean;
 }
 
 /** The error responses of an operation by status, each with an example for every code. */
@@ -125,7 +126,7 @@ export const healthErrors = (operationId: string): Record<string, object> =>
     namesResource: false,
     changes: false,
     hasBody: false,
-    repeatable: false,
+    takesIdempotencyKey: false,
   });
 
 const responsesOf = (codes: ErrorCode[], context: ErrorContext): Record<string, object> => {
@@ -148,7 +149,7 @@ const codesOf = ({
   namesResource,
   changes,
   hasBody,
-  repeatable,
+  takesIdempotencyKey,
 }: ErrorContext): ErrorCode[] => [
   'invalid_request',
   ...(operationId === 'reportProviderPayment' ? (['invalid_signature'] as const) : (['unauthorized'] as const)),
@@ -156,9 +157,9 @@ const codesOf = ({
   ...(namesResource ? (['not_found'] as const) : []),
   ...(hasBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const) : []),
   ...(changes ? (['outcome_unknown'] as const) : []),
-  ...(repeatable ? (['idempotency_key_reused'] as const) : []),
-  // A create that runs at the same time as its repeat does not refuse it.
-  ...(repeatable && operationId !== 'createOrder' ? (['idempotency_key_in_use'] as const) : []),
+  ...(takesIdempotencyKey ? (['idempotency_key_reused'] as const) : []),
+  // A repeat of `createOrder` that arrives while the first request runs gets the same order.
+  ...(takesIdempotencyKey && operationId !== 'createOrder' ? (['idempotency_key_in_use'] as const) : []),
   'rate_limited',
   'overloaded',
   'dependency_unavailable',
@@ -168,7 +169,7 @@ const codesOf = ({
 const responseOf = (status: number, codes: ErrorCode[], context: ErrorContext) => ({
   description: STATUS_TEXTS[status],
   headers: Object.fromEntries(
-    ['X-Request-Id', ...(waits(codes) ? ['Retry-After'] : [])].map((name) => [
+    ['X-Request-Id', ...(hasRetryAfter(codes) ? ['Retry-After'] : [])].map((name) => [
       name,
       { $ref: `#/components/headers/${name}` },
     ]),
@@ -183,7 +184,7 @@ const responseOf = (status: number, codes: ErrorCode[], context: ErrorContext) =
   },
 });
 
-const waits = (codes: ErrorCode[]): boolean =>
+const hasRetryAfter = (codes: ErrorCode[]): boolean =>
   codes.some((code) => ERROR_CODES[code] >= 429 || code === 'idempotency_key_in_use' || code === 'concurrent_update');
 
 const exampleOf = (code: ErrorCode, context: ErrorContext) => {
@@ -193,7 +194,7 @@ const exampleOf = (code: ErrorCode, context: ErrorContext) => {
   return errorBody(new AppError(code, message, { details, requiredScope }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
 };
 
-const faultOf = ({ operationId, changes, repeatable }: ErrorContext): FaultDetail =>
-  FAULTS[operationId] ?? (repeatable ? KEY_FAULT : changes ? BODY_FAULT : LIST_FAULT);
+const faultOf = ({ operationId, changes, takesIdempotencyKey }: ErrorContext): FaultDetail =>
+  FAULTS[operationId] ?? (takesIdempotencyKey ? KEY_FAULT : changes ? BODY_FAULT : LIST_FAULT);
 
 const plain = (markdown: string): string => markdown.replaceAll('`', '');

@@ -122,17 +122,17 @@ const completeOperation = (path: string, method: string, operation: Operation): 
     return { ...operation, security: [], responses: { ...HEALTH_RESPONSES[path], ...healthErrors(operationId) } };
   const isProviders = path.startsWith('/v1/providers/');
   const versioned = path.startsWith('/v1/') && !isProviders;
-  const repeatable = versioned && method === 'post';
+  const takesIdempotencyKey = versioned && method === 'post';
   const isList = operationId.startsWith('list');
   const added = [
     ...ALWAYS,
-    ...(repeatable ? ['Idempotency-Replayed'] : []),
+    ...(takesIdempotencyKey ? ['Idempotency-Replayed'] : []),
     ...(CREATES.has(operationId) ? ['Location'] : []),
     ...(isList ? ['Link'] : []),
   ];
   const parameters = [
     ...(operation.parameters ?? []).map(asText),
-    ...(repeatable ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+    ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
   ];
   const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
     status,
@@ -154,7 +154,7 @@ const completeOperation = (path: string, method: string, operation: Operation): 
         namesResource: path.includes('{id}') || !versioned,
         changes: method !== 'get',
         hasBody: operation.requestBody !== undefined,
-        repeatable,
+        takesIdempotencyKey,
       }),
     },
   };

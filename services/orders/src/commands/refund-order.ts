@@ -5,9 +5,10 @@ import { loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommands } from './order-commands.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
-/** Records the refund of an order, then has payments record its parts. Idempotent by the id of the refund. Throws
- *  `not_found` for the order of another merchant, `dependency_unavailable` if payments does not answer, and what the
- *  order refuses. */
+/** Records the refund of an order, which the order splits over its payments. Then payments records one refund for each of
+ *  them. Idempotent by the id of the refund. Throws `not_found` for an unknown order and for the order of another
+ *  merchant, `dependency_unavailable` if payments does not answer before the refund is recorded, and the errors of the
+ *  command `RefundOrder`. */
 export type RefundOrder = (orderId: string, call: RefundOrderCall, context: CallContext) => Promise<OrderRefund>;
 
 export const orderRefunding =
@@ -25,8 +26,8 @@ export const orderRefunding =
     readonly log: Logger;
   }): RefundOrder =>
   async (orderId, { merchant_id, order_refund_id: orderRefundId, amount, currency, reason }, context) => {
-    const { payments: held, refunds } = await loadOrder(handler, orderId, merchant_id);
-    const applied = held.filter(({ status }) => status === 'applied').map(({ paymentId }) => paymentId);
+    const { payments: known, refunds } = await loadOrder(handler, orderId, merchant_id);
+    const applied = known.filter(({ status }) => status === 'applied').map(({ paymentId }) => paymentId);
     const isRepeat = refunds.some((refund) => refund.orderRefundId === orderRefundId);
     const { payments: refundable } =
       isRepeat || applied.length === 0 ? { payments: [] } : await payments.refundable(applied, context);
@@ -38,7 +39,7 @@ export const orderRefunding =
     await payments
       .recordOrderRefund(orderRefundCallOf(refund), context)
       .catch((error: unknown) =>
-        log.warn({ err: error, orderId, orderRefundId }, 'payments was not called: Kafka brings it the refund'),
+        log.warn({ err: error, orderId, orderRefundId }, 'the call to payments failed: it gets the refund from Kafka'),
       );
     return orderRefundView(refund, order);
   };

@@ -8,30 +8,31 @@ interface Leased<T> {
 
 /** An item that was taken. */
 export interface TakenItem<T> extends Leased<T> {
-  /** Lets the next order have it. Only when no order has got it. */
+  /** Returns the item, so that the next order gets it. Call it only if no order has recorded the item. */
   readonly putBack: () => void;
 }
 
 export interface LeasedItems<T> {
   /** Takes the oldest item; null if there is none with enough time left. */
   readonly take: () => TakenItem<T> | null;
-  /** How many items to lease now, so that as many are there as the last minute took. 0 while at least half of them are
-   *  there, without demand, and before the next try. */
+  /** How many items to lease now, so that there are as many as were taken in the last minute. 0 while more than half of
+   *  them are there, if none was wanted in the last minute, and until the next try is due. */
   readonly missing: () => number;
   /** Adds what was leased. If that is nothing, the next try is after `retryInMs`. */
   readonly add: (items: readonly T[], terms: { readonly endsAtMs: number; readonly retryInMs: number }) => void;
 }
 
+/** The smallest and the largest number of items to hold. */
 export const SMALLEST = 4;
 export const LARGEST = 128;
 /** An order with less time might not be recorded before the lease ends. */
 export const LEAST_LEFT_MS = 30_000;
-/** Orders are created for so long while payments is unavailable. */
+/** Demand is counted over this time: the items last about as long while payments is unavailable. */
 const DEMAND_MS = 60_000;
 
 export const createLeasedItems = <T>(nowMs: () => number): LeasedItems<T> => {
   let items: Leased<T>[] = [];
-  /** When an item was wanted: the newest, as many as count. */
+  /** The times of the last `LARGEST` calls of `take`. */
   let wantedAtMs: number[] = [];
   let refillFromMs = -Infinity;
   return {

@@ -45,7 +45,7 @@ test('asks for the units of the asset where its decimals are not those of the cu
   });
 });
 
-test('asks for coins of Bitcoin with the amount, and names a token by its label', () => {
+test('the URI of a Bitcoin chain has the amount in coins, and a token shows its label', () => {
   const bitcoin = { ...deposit, chainId: 'bip122:000000000019d6689c085ae165831e93', address: 'bc1q', decimals: 6 };
   expect(instructionOf(bitcoin, 25_500_000n)).toMatchObject({ payment_uri: 'bitcoin:bc1q?amount=25.500000' });
   expect(instructionOf({ ...deposit, assetLabel: 'USDC.e' }, 1n)).toMatchObject({ asset_label: 'USDC.e' });
@@ -180,7 +180,7 @@ describe('what is to be given back', () => {
   ])('%s', (_case, commands, amount) => expect(dueBack(create, ...commands)).toBe(amount));
 });
 
-// Merchants set the limit of their servers by it. Bounds of the fields: RegisterPaymentCall.
+// docs/merchants.md tells merchants to accept bodies of 1 MB. The longest values are those of RegisterPaymentCall.
 test('the largest webhook of an order stays below the 1 MB of docs/merchants.md', () => {
   const amount = `1000000000.${'0'.repeat(18)}`;
   const paid = {
@@ -195,6 +195,7 @@ test('the largest webhook of an order stays below the 1 MB of docs/merchants.md'
     ...{ provider_id: 'p'.repeat(256), tx_hash: 't'.repeat(256), asset: 'a'.repeat(256), asset_label: 'l'.repeat(32) },
     ...{ credited: false, confirmations: 1e9, block: { height: 1e9, hash: 'h'.repeat(128) } },
   };
+  // More than any installation has.
   const NETWORKS = 30;
   const METADATA_BYTES = 16 * 1024;
   const order = exampleOf(Order);
@@ -203,7 +204,7 @@ test('the largest webhook of an order stays below the 1 MB of docs/merchants.md'
     items: 'i'.repeat(BODY_LIMIT_BYTES),
     metadata: 'm'.repeat(METADATA_BYTES),
     deposit_instructions: Array.from({ length: NETWORKS }, () => order.deposit_instructions).flat(),
-    // One more may settle the order.
+    // One payment more than the maximum may settle the order.
     payments: Array.from({ length: MAX_PAYMENTS + 1 }, () => paid),
   };
   expect(JSON.stringify({ event: 'order:updated', object_type: 'order', timestamp: 1e13, data }).length).toBeLessThan(

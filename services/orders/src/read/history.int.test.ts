@@ -14,7 +14,7 @@ const query = (values: Record<string, string | number>) =>
   new URLSearchParams(Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]));
 const ordersOf = async (merchantId: string, range: object = {}) =>
   (await service.call('GET', `/merchants/${merchantId}/orders?${query({ ...ALWAYS, limit: 100, ...range })}`)).body;
-const past = async (id: string, range: object = {}) =>
+const messagesOf = async (id: string, range: object = {}) =>
   (await service.call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
 const recorded = async (id: string) => (await service.call('GET', `/orders/${id}/history?${query(ALWAYS)}`)).body;
 const stateAt = async (id: string, at: string) =>
@@ -31,7 +31,7 @@ test('returns the messages of an order exactly as they were published', async ()
   });
   await service.offer(order.id, 901, 10_000_000n);
   await until(async () => service.messagesOf(order.id).some(({ type }) => type === 'order.paid'));
-  const { messages, more } = await past(order.id);
+  const { messages, more } = await messagesOf(order.id);
   expect(more).toBe(false);
   expect(messages.map(({ message }: { message: unknown }) => JSON.stringify(message))).toEqual(
     service.messagesOf(order.id).map((message) => JSON.stringify(message)),
@@ -41,9 +41,9 @@ test('returns the messages of an order exactly as they were published', async ()
 test('continues after a cursor and leaves out messages outside the range', async () => {
   const order = await create();
   await service.offer(order.id, 902, 10_000_000n);
-  const all = (await past(order.id)).messages;
-  expect((await past(order.id, { after: all[0].place })).messages).toEqual(all.slice(1));
-  expect((await past(order.id, { to: '2020-01-02T00:00:00.000Z' })).messages).toEqual([]);
+  const all = (await messagesOf(order.id)).messages;
+  expect((await messagesOf(order.id, { after: all[0].place })).messages).toEqual(all.slice(1));
+  expect((await messagesOf(order.id, { to: '2020-01-02T00:00:00.000Z' })).messages).toEqual([]);
 });
 
 test('lists the orders with events in a range, oldest first, page by page', async () => {
@@ -66,7 +66,7 @@ test('lists the orders with events in a range, oldest first, page by page', asyn
   expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
 });
 
-test('shows a refund that was told late at the `updated_at` of its answer, and not before', async () => {
+test('shows a refund that was reported late at the `updated_at` of its response, and not before', async () => {
   const order = await create();
   await service.offer(order.id, 903, 10_000_000n);
   const changed = await service.call('PATCH', `/orders/${order.id}`, {
@@ -99,6 +99,7 @@ test('each of many answers of the same moment is the state at its own `updated_a
   for (const answer of answers) expect(await stateAt(order.id, answer.updated_at)).toEqual(answer);
 });
 
+// One request examines 2,000 orders: 4,500 need three.
 test('examines a bounded number of orders per request and returns a cursor', async () => {
   const merchantId = newId('merchant');
   await service.pool.query(
@@ -131,6 +132,7 @@ test('lists orders created and changed at the very ends of the range, and none o
       [id, owner, created, lastEventAt, isDeleted],
     );
   await insert(one!, merchantId, changed);
+  // Without the time of its last event, an order is always listed.
   await insert(two!, merchantId, null);
   await insert(three!, merchantId, created);
   await insert(deleted!, merchantId, changed, true);
@@ -138,6 +140,7 @@ test('lists orders created and changed at the very ends of the range, and none o
   const found = async (range: object) => (await ordersOf(merchantId, range)).orders.map(({ id }: { id: string }) => id);
   const places = [one, two, three].map((id) => `${created} ${id}`);
   try {
+    // An order is found if it was created by `to` and changed at or after `from`: here at both ends.
     expect(await found({ from: changed, to: created })).toEqual([one, two]);
     expect(await found({ from: created, to: created })).toEqual([one, two, three]);
     expect(await found({ from: early, to: early })).toEqual([]);
@@ -152,7 +155,7 @@ test('lists no deleted order', async () => {
   const order = await create();
   await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
   expect(await ordersOf(order.merchant_id)).toEqual({ orders: [], next: null });
-  expect(await past(order.id)).toEqual({ messages: [], more: false });
+  expect(await messagesOf(order.id)).toEqual({ messages: [], more: false });
 });
 
 test('returns the recorded events of an order, and its state after each', async () => {

@@ -74,6 +74,7 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
         .paymentsOf(orderId)
         .filter(({ paymentId, status }) => !held.includes(paymentId) && ['received', 'orphan'].includes(status));
       const { status } = await both.orders('DELETE', `/orders/${orderId}`, { merchant_id: merchantId });
+      // A deletion that succeeds leaves no open payment on which the order does not decide.
       if (status === 200 && !deleted) expect(unsettled).toEqual([]);
       return;
     }
@@ -81,6 +82,7 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
       return both.orders('POST', `/orders/${orderId}/time`, { minutes: step.minutes });
     case 'watch':
       return both.watch(orderId);
+    // Lost calls interrupt deletions. The restart after a crash finishes them.
     case 'crash':
       return both.finishDeletions();
     case 'wait':
@@ -128,11 +130,11 @@ const byId = (one: Payment, other: Payment) => (one.id < other.id ? -1 : 1);
 
 test('an order and its payments agree in the end, whatever is lost, late or repeated', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, lastDeliveries, ...missing }) => {
+    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, lastDeliveries, ...terms }) => {
       const [orderId, merchantId] = [newId('order'), newId('merchant')];
       both.reset(relayIsBehind);
-      both.setSmallestPayable(missing.smallestPayableMinor);
-      await create(orderId, merchantId, allow, missing.tolerancePercent);
+      both.setSmallestPayable(terms.smallestPayableMinor);
+      await create(orderId, merchantId, allow, terms.tolerancePercent);
       for (const { step, fates } of steps) {
         both.setFates(fates);
         await act(step, orderId, merchantId);
@@ -160,13 +162,13 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
   );
 }, 600_000);
 
-test('a refund of the surplus never reverses an order, and then nothing of the payment is due', async () => {
+test('a refund of the surplus never reverses an order, and leaves nothing of the payment to give back', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ allow, steps, ...missing }) => {
+    fc.asyncProperty(history, async ({ allow, steps, ...terms }) => {
       const [orderId, merchantId] = [newId('order'), newId('merchant')];
       both.reset(false);
-      both.setSmallestPayable(missing.smallestPayableMinor);
-      await create(orderId, merchantId, allow, missing.tolerancePercent);
+      both.setSmallestPayable(terms.smallestPayableMinor);
+      await create(orderId, merchantId, allow, terms.tolerancePercent);
       both.setFates([]);
       for (const { step } of steps) {
         if (step.do === 'delete') continue;

@@ -10,11 +10,12 @@ export interface OrderToPay {
   readonly decimals: number;
 }
 
-/** What a rail takes of a currency now. */
+/** Whether a rail takes payments in a currency now, and from which total. */
 export interface Offer {
   readonly isAvailable: boolean;
   /** The smallest total, in minor units. */
   readonly smallestMinor: bigint;
+  /** The assets of the currency, by network. Empty for a provider without deposit addresses. */
   readonly assets: readonly { readonly asset: Asset; readonly isAvailable: boolean }[];
 }
 
@@ -27,17 +28,20 @@ export interface Rail {
   /** Throws `amount_too_small` for an order in a supported currency that the rail cannot take, and
    *  `network_unavailable` for one that it cannot take now. */
   readonly requirePayable: (order: OrderToPay) => Promise<void>;
-  /** Of a supported currency. */
+  /** The offer for a supported currency now. */
   readonly offerOf: (currency: PaymentCurrency) => Promise<Offer>;
   /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can take the
    *  amount. They belong to the order once it is recorded with them; a repeat may assign others. */
   readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
 }
 
+/** Leases addresses and references in advance. The orders service holds them, so that it creates orders without a call to
+ *  payments. */
 export interface StockSources {
-  /** Addresses that no order has yet. Nobody else gets them before their lease ends, or once an order has them. Null
-   *  for a network that is not configured. */
+  /** Leases `count` addresses that no order has. Nobody else gets them until the lease ends, and never once an order has
+   *  recorded them. Null if the network is not configured. */
   readonly leaseAddresses: (network: string, count: number) => Promise<LeasedAddress[] | null>;
-  /** `count` references of each provider. Null if a provider has to register each order. */
+  /** `count` payment references of each provider, by its name. Null without a provider, or if one has to register each
+   *  order itself. */
   readonly leaseReferences: (count: number) => Record<string, LeasedReference[]> | null;
 }

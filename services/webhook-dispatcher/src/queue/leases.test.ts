@@ -1,5 +1,8 @@
 import { createLeaseChanges } from './leases.ts';
 
+// The callback of `createLeaseChanges` releases leases that are in the database alone: of a change whose commit succeeded
+// although its answer was lost.
+
 test('runs changes one at a time, in the order of their requests', async () => {
   const seen: string[] = [];
   const { exclusively } = createLeaseChanges(async () => {});
@@ -13,7 +16,7 @@ test('runs changes one at a time, in the order of their requests', async () => {
   expect(seen).toEqual(['a starts', 'a ends', 'b starts', 'b ends']);
 });
 
-test('releases unknown leases before the change after a failed one, until that succeeds', async () => {
+test('after a failed change, releases leases that only the database knows, until the release succeeds', async () => {
   const seen: string[] = [];
   let faults = 1;
   const { exclusively, reconcile } = createLeaseChanges(async () => {
@@ -27,7 +30,7 @@ test('releases unknown leases before the change after a failed one, until that s
   expect(seen).toEqual(['release', 'release', 'change']);
 });
 
-test('releases unknown leases at intervals when no change fails', async () => {
+test('releases leases that only the database knows at intervals, also when no change fails', async () => {
   const releasesEvery = async (everyMs: number) => {
     let releases = 0;
     const { reconcile } = createLeaseChanges(async () => void (releases += 1), everyMs);

@@ -55,6 +55,7 @@ export const dispatchers = async () => {
       pool,
       sender,
       webhooks,
+      // Seconds before the second and the third attempt.
       schedule: [0.02, 0.02],
       retention: DEFAULT_RETENTION,
       random: () => 0.5,
@@ -66,6 +67,7 @@ export const dispatchers = async () => {
       ...options,
     });
     closing.push(async () => {
+      // Waits 0 ms for attempts in flight.
       await instance.stop(0);
       await sender.close();
     });
@@ -140,7 +142,7 @@ type Message = Pick<DomainMessage, 'type'> & {
   metadata?: Metadata;
 };
 
-/** A message of an order or payment topic. */
+/** A message as orders or payments publishes it, with the example of an order or payment. */
 export const message = ({
   type,
   merchantId,
@@ -158,7 +160,7 @@ export const message = ({
     id: newId('event'),
     source: 'test',
     type,
-    subject: data.id,
+    subject: isOrder ? orderId : data.id,
     time: at.toISOString(),
     datacontenttype: 'application/json',
     dataschema: 'test',

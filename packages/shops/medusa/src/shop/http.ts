@@ -4,7 +4,8 @@ import { ContainerRegistrationKeys } from '@medusajs/framework/utils';
 import { type MedusaAmount, moneyOf } from '../amounts.ts';
 import { getRuntime } from './runtime.ts';
 
-/** Events are verified on the body as it came. An event of an order with many payments is larger than 100 kB. */
+/** The signature covers the raw body, so Medusa has to keep it. Its default limit of 100 kB is too small for an order with
+ *  many payments. */
 export const middlewares = defineMiddlewares({
   routes: [
     { matcher: '/crypto-payments/webhook', methods: ['POST'], bodyParser: { preserveRawBody: true, sizeLimit: '1mb' } },
@@ -24,7 +25,9 @@ export const listCoins = async (request: MedusaRequest, response: MedusaResponse
   const id = String(request.query.cart_id);
   const { data } = await query.graph({ entity: 'cart', fields: ['id', 'total', 'currency_code'], filters: { id } });
   const cart = data[0] as { total: MedusaAmount; currency_code: string } | undefined;
+  // Undefined for a cart that does not exist, or whose currency the gateway does not know.
   const total = cart && moneyOf(cart.total, cart.currency_code);
   const coins = total ? await getRuntime().shop.coins(total) : [];
+  // With a fault, the gateway cannot be reached: the storefront then offers no coin.
   response.json({ coins: 'kind' in coins ? [] : coins });
 };

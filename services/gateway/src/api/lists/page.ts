@@ -15,7 +15,8 @@ export interface Page<T> {
   readonly next_cursor?: string;
 }
 
-/** One page of a table and the total number of matching rows, from one snapshot. */
+/** Selects one page and the total number of matching rows, both in one statement and so from one snapshot. A second
+ *  statement replaces the first one if more than `MAX_FEW` rows match. */
 export const selectPage = async <Row extends { id: string }>(
   db: Queryable,
   selection: Selection,
@@ -99,7 +100,8 @@ export const mapPage = <A, B>(page: Page<A>, map: (item: A) => B): Page<B> => ({
   items: page.items.map(map),
 });
 
-/** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). */
+/** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). It has a row for each key and
+ *  day in UTC, with the number `n`. The row of the day `-infinity` counts all days. */
 interface CountTable {
   readonly name: string;
   /** The columns of its key, besides the merchant and the day. */
@@ -115,11 +117,13 @@ export interface Selection extends PageQuery {
   readonly only?: string;
   /** The counts of the rows, if there are any. */
   readonly counts?: CountTable;
-  /** Columns of filters, beside those of counts, that an index has before the time of creation and the id. */
+  /** Sets of filter columns, each with an index on the owner, these columns, `created_at` and `id`. Indexes for the columns
+   *  of `counts` exist anyway. */
   readonly ordered?: readonly (readonly string[])[];
-  /** A filter finds the rows by their ids. */
+  /** A filter names a few ids, so the rows are read by id. */
   readonly isById?: boolean;
-  /** A table that lists the rows instead, where it has fewer columns. `id` names the row in `table`. */
+  /** A table with fewer columns, in which rows are found and sorted; by default `table`. Its `id` is that of the row in
+   *  `table`. */
   readonly source?: string;
 }
 
@@ -170,7 +174,7 @@ const pageStatement = (selection: Selection, mode: Mode, after?: Place): Stateme
   const isWritten = (value: unknown) => typeof value === 'boolean';
   const active = activeOf(selection).map((filter) => ({ filter, place: isWritten(filter[1]) ? '' : bind(filter[1]) }));
   const conditions = active.map(({ filter, place }) => conditionOf(filter, place, active[0]!.place));
-  // Without this, PostgreSQL looks for the ids in an index of all rows of the owner.
+  // The concatenation keeps PostgreSQL from an index on the owner: it would search the ids among all rows of the owner.
   if (selection.isById) conditions[0] = `${selection.owner[0]} || '' = ${active[0]!.place}`;
   const equal = conditions.join(' and ');
   const matching = `${only} and ${equal}`;
@@ -185,8 +189,8 @@ const pageStatement = (selection: Selection, mode: Mode, after?: Place): Stateme
   const where = (of: readonly string[]) => `${source} where ${[only, ...of].join(' and ')}${range}`;
   const isEquality = (index: number) => active[index]!.filter[2] === undefined;
 
-  // The rows in the order of the list, from an index that has the columns of `of`. PostgreSQL would read all rows that
-  // meet the other conditions and sort them, so it must not use these to find rows.
+  // Reads rows in the order of the list, by an index on the columns of the equalities in `of`. `offset 0` keeps PostgreSQL
+  // from finding rows by the other conditions: it would read and sort all matches.
   const inOrder = (of: readonly string[]): string => {
     const equalities = of.filter((_, index) => isEquality(index));
     if (equalities.length === of.length) return `select id, created_at from ${where(of)}${start}`;

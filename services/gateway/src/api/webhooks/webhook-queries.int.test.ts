@@ -25,7 +25,7 @@ afterAll(() => gateway.close());
 const AT = new Date('2026-01-31T12:00:00.000Z');
 const later = (seconds: number) => new Date(AT.getTime() + seconds * 1_000);
 
-/** Creates a webhook, of at most two. */
+/** Creates a webhook of a merchant that can have two. */
 const insert = (db: Pool, id: string, { secretBox = `box of ${id}`, at = AT } = {}) => {
   const webhook = { id, merchantId: shop.id, url: 'https://shop.example', events: ['order:paid'] as const };
   return insertWebhook(db, { ...webhook, secretBox, seed: `seed of ${id}`, at }, 2);
@@ -101,7 +101,7 @@ describe('a rotation', () => {
     }));
 });
 
-test('a deletion removes the secrets, and is repeated with its first time until it is answered', () =>
+test('a deletion removes the secrets; a repeat keeps its time, and succeeds until the client has an answer', () =>
   withWebhooks(['whk_1', 'whk_2'], async (db) => {
     await db.query(
       "update gateway.webhooks set previous_secret_box = 'box', older_secret_box = 'box', is_enabled = true",
@@ -119,6 +119,7 @@ test('a deletion removes the secrets, and is repeated with its first time until 
     expect(await rowOf(db, 'whk_2')).toMatchObject({ deleted_at: null, is_enabled: true, secret_box: 'box of whk_2' });
   }));
 
+// A box is `<version>.<key>.<data>`. The first of each key in alphabetical order is returned.
 test('names one box of each key that encrypted a secret', () =>
   withWebhooks([], async (db) => {
     await insert(db, 'whk_1', { secretBox: 'v1.key1.z' });

@@ -39,14 +39,15 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const MERCHANT = 'mer_1';
-/** The time by which keys end, of a process whose clock is fast, slow or not trusted. */
+/** The time of a process, `endsBy`. A key ends once it has ended by this time and by the clock of PostgreSQL. A process that
+ *  does not trust its clock uses 1970, so that nothing ends. */
 const CLOCKS = {
   fast: new Date('2100-01-01T00:00:00Z'),
   'ten hours slow': new Date(Date.now() - 10 * 3_600_000),
   'not trusted': new Date(0),
 };
 type Clock = keyof typeof CLOCKS;
-const { fast: ALWAYS, 'not trusted': NEVER } = CLOCKS;
+const { fast: BY_DATABASE_CLOCK, 'not trusted': NEVER } = CLOCKS;
 const CLAIM: Claim = {
   ...{
     merchantId: MERCHANT,
@@ -56,7 +57,7 @@ const CLAIM: Claim = {
     holder: 'request 2',
     instance: 'gateway 2',
   },
-  ...{ resource: 'ord_{seed}', endsBy: ALWAYS },
+  ...{ resource: 'ord_{seed}', endsBy: BY_DATABASE_CLOCK },
 };
 
 interface Row {
@@ -88,11 +89,13 @@ const storedRow = async (db: Queryable) => {
 };
 
 describe('the lease of a key', () => {
+  // `FIRST` is the seed of the stored request, `SECOND` that of the new one. Null: the lease is not taken.
   test.each<[string, Row, Partial<Claim>, 'FIRST' | 'SECOND' | null]>([
     ['is held by a request', {}, {}, null],
     ['is held until its last moment', { lease: '1 us' }, {}, null],
     ['has just ended', { lease: '0' }, {}, 'FIRST'],
     ['has ended, but of another request', { lease: '0', hash: 'other' }, {}, null],
+    // A lease that ends in more than 90 s was taken while the clock of the database was ahead.
     ['is as long as one can be', { lease: '90 s' }, {}, null],
     ['is longer than one can be', { lease: '90001 ms' }, {}, 'FIRST'],
     ['is of a gateway that is down', { instance: 'gateway 1' }, {}, 'FIRST'],
@@ -105,7 +108,7 @@ describe('the lease of a key', () => {
     ['is of an expired key of another request', { end: '0', hash: 'other' }, {}, 'SECOND'],
     ['is of an expired key while the clock is not trusted', { end: '0' }, { endsBy: NEVER }, null],
     ['has ended while the clock is not trusted', { lease: '0', end: '0' }, { endsBy: NEVER }, 'FIRST'],
-  ])('that %s is taken with the right seed, or not', (_, row, more, seed) =>
+  ])('that %s: the claim returns the right seed', (_, row, more, seed) =>
     rolledBack(gateway.pool, async (db) => {
       await insertRequest(db, row);
       const before = await storedRow(db);
@@ -198,7 +201,7 @@ test('expired keys are deleted in more than one batch', () =>
        select $1, n::text, 'hash', 'seed', now(), now() from generate_series(1, 5001) as n`,
       [MERCHANT],
     );
-    expect(await deleteExpiredRequests(db, ALWAYS)).toBe(5_001);
+    expect(await deleteExpiredRequests(db, BY_DATABASE_CLOCK)).toBe(5_001);
   }));
 
 const ORDER = `ord_${'1'.repeat(26)}`;
@@ -262,10 +265,10 @@ describe('the deletion of an order', () => {
   test('that a crashed gateway left is completed once', () =>
     withOrder(async (db) => {
       await recordOrderDeletion(db, MERCHANT, ORDER);
-      expect([await completeCrashedDeletions(db, ALWAYS), await shown(db)]).toEqual([0, '{}']);
+      expect([await completeCrashedDeletions(db, BY_DATABASE_CLOCK), await shown(db)]).toEqual([0, '{}']);
       await deleteOrder(db);
-      expect([await completeCrashedDeletions(db, ALWAYS), await shown(db)]).toEqual([1, null]);
-      expect([await completeCrashedDeletions(db, ALWAYS), await recorded(db)]).toEqual([
+      expect([await completeCrashedDeletions(db, BY_DATABASE_CLOCK), await shown(db)]).toEqual([1, null]);
+      expect([await completeCrashedDeletions(db, BY_DATABASE_CLOCK), await recorded(db)]).toEqual([
         0,
         [{ completed: true, age: '00:00:00' }],
       ]);
@@ -285,7 +288,7 @@ describe('the deletion of an order', () => {
   );
 });
 
-test('a stored response of a deleted resource shows nothing, and a running request stores none', () =>
+test('a deletion turns the stored response into 410 and ends the lease, so that a running request stores nothing', () =>
   withOrder(async (db) => {
     await deleteResponsesOf(db, MERCHANT, ORDER);
     expect(await storedRow(db)).toMatchObject({ status: 410, answer: null, sealed: false, holder: null });

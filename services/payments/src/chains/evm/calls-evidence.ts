@@ -6,21 +6,21 @@ export interface ShownCalls {
   readonly node: number;
   /** Those that pay watched addresses. */
   readonly transfers: readonly Transfer[];
-  /** All of them: watched addresses may pay too. */
+  /** All calls that move coins. A watched address may also pay: then its balance grows by less. */
   readonly calls: TransactionCalls;
 }
 
-/** By how much balances grew in a block, as one node says. */
+/** How much the balances of the paid addresses changed in a block, as one node says. */
 export interface Growth {
   readonly node: number;
-  /** By address in lower case. */
+  /** In wei, by address in lower case. Without addresses whose balance changes for other reasons. */
   readonly units: ReadonlyMap<string, bigint>;
 }
 
 export interface CallsEvidence {
   readonly shown: readonly ShownCalls[];
   readonly growths: readonly Growth[];
-  /** Coins that transactions themselves brought to an address in lower case. */
+  /** The sum, in wei, that transactions sent directly to an address in lower case. */
   readonly brought: (address: string) => bigint;
 }
 
@@ -35,8 +35,9 @@ export type CallsVerdict =
     }
   | { readonly kind: 'undecided' };
 
-/** Which calls are believed: those on which two nodes agree, or those that fit how balances grew. Where nodes differ, a
- *  node does not prove its own answer: at least one balance is from a node that showed other calls. */
+/** Decides which calls to believe. If all nodes show the same, they are believed if two nodes show them, if they pay no
+ *  watched address, or if no balances are known. Otherwise each known growth has to fit one answer, and always the same.
+ *  If nodes differ, a node does not prove its own answer: one growth has to come from a node that gave another. */
 export const believedCalls = ({ shown, growths, brought }: CallsEvidence): CallsVerdict => {
   const sides = sidesOf(shown);
   const [only] = sides;
@@ -52,7 +53,7 @@ export const believedCalls = ({ shown, growths, brought }: CallsEvidence): Calls
   return isShownByOthers ? believe(side) : { kind: 'undecided' };
 };
 
-/** Whether balances may decide: two nodes do not show the same. */
+/** Whether `believedCalls` needs balances: nodes show different transfers, or only one node shows some. */
 export const needsBalances = (shown: readonly ShownCalls[]): boolean => {
   const sides = sidesOf(shown);
   return sides.length > 1 || sides.some((side) => !isSure(side));
@@ -69,6 +70,7 @@ const isSure = ({ nodes, transfers }: Side): boolean => nodes.length > 1 || tran
 const sidesOf = (shown: readonly ShownCalls[]): Side[] => {
   const byText = new Map<string, Side>();
   for (const { node, transfers, calls } of shown) {
+    // Answers that pay watched addresses the same are one side. The calls of the first stand for all.
     const text = transfers.map(({ id, address, units }) => `${id} ${address} ${units}`).join();
     const side = byText.get(text);
     byText.set(text, { transfers, calls, ...side, nodes: [...(side?.nodes ?? []), node] });

@@ -4,6 +4,7 @@ import { NONE_UNSETTLED, type Unsettled } from './second-reading.ts';
 
 /** How far a chain is read, for metrics. */
 export interface ChainProgress {
+  /** The newest block on which the nodes agree, and the last block that was read. Both are 0 before the first reading. */
   readonly tip: number;
   readonly height: number;
   /** Number of watched addresses; null until they were counted. */
@@ -21,7 +22,7 @@ export interface ChainProgress {
   /** `behind`: the nodes do not have the newest block that was read. `halted`: they contradict what was read, or serve
    *  another chain, and an operator has to act. */
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
-  /** Why the chain is not current although nodes answer; null while it is. */
+  /** Why the newest block of the nodes is not current; null while it is. */
   readonly stalled: string | null;
   /** The last view of each node; the watcher adds it. */
   readonly nodes: readonly NodeView[];
@@ -39,10 +40,10 @@ interface ChainProgressOptions {
 
 export type ChainProgressMarks = ReturnType<typeof chainProgress>;
 
-/** How old the marks about nodes get while blocks are read, or while that fails. */
+/** What the nodes show is stored at most this often, unless the reason for `stalled` changes. */
 const MARK_AGAIN_AFTER_MS = 10_000;
 
-/** Keeps the progress of a chain for metrics, and marks it in the tables for other processes. */
+/** Keeps the progress of a chain for metrics, and stores it for other processes. */
 export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: ChainProgressOptions) => {
   const none = {
     tip: 0,
@@ -77,7 +78,7 @@ export const chainProgress = ({ store, source, recheckDepth, now, nowMs }: Chain
     show,
     showRecheck,
     mark,
-    /** Marks at once that the chain is current or not, and every now and then what the nodes show. */
+    /** Stores the tip and what the nodes show: at once if `stalled` changed, else every 10 seconds at most. */
     markNodes: async ({ height, stalled = progress.stalled }: ChainTip): Promise<void> => {
       show({ stalled });
       if (stalled === marked.stalled && nowMs() < markAgainAtMs) return;

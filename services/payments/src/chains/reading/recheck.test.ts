@@ -22,7 +22,8 @@ const by = (node: number, transfers: readonly Transfer[], changes: Partial<Block
   ...changes,
 });
 
-/** The transfers after readings of one block, and what the last reading found. */
+/** The transfers after readings of one block, and what the readings found. `missed`: a node left out a transfer.
+ *  `misread`: it showed a transfer that the block does not have. */
 const after = (first: Block, ...later: Block[]) => {
   let known: SeenTransfer[] = [];
   const findings: Finding[] = [];
@@ -103,6 +104,7 @@ test('a reading without traces says nothing about calls inside transactions', ()
 });
 
 test('a rescan without traces keeps the calls that an earlier reading of the same block showed', () => {
+  // `lostAt` is a height: the chain was read up to it when the block was reorganized away.
   const lost = { ...after(by(1, [call]), by(1, [call])).known[0]!, block: null, lostHash: ref.hash, lostAt: 9 };
   const { changed } = readBlock([lost], by(2, [], { isTraced: false }), { scope, firstNodes: null, now });
   expect(changed).toMatchObject([{ id: call.id, block: ref, lostHash: null, lostAt: null, seen: lost.seen }]);
