@@ -49,7 +49,7 @@ export const changeMerchant = async (pool: Pool, id: string, changes: unknown, a
       const { definition } = await findMerchant(db, id);
       const merged = Object.entries({ ...definition, ...changes }).filter(([, value]) => value !== null);
       const changed = parseDefinition(Object.fromEntries(merged));
-      // Defaults that were set before do not hinder a change of the payment methods: the error of a new order says what to change.
+      // Earlier defaults do not hinder a change of the payment methods: new orders are refused with what to change.
       if ('order_defaults' in changes) refuseUnusable(changed);
       await updateMerchant(db, id, changed, at);
       return (await findMerchant(db, id)).resource;

@@ -87,14 +87,17 @@ export const verifyDelivery = (delivered: Delivered, secret: string): WebhookPay
   return WebhookPayload.parse(JSON.parse(rawBody));
 };
 
-/** Whether a `v1` of `x-signature` (`t=<unix seconds>,v1=<hex>[,v1=<hex>]`) is the HMAC-SHA256 of
- *  `<x-idempotency-key>.<t>.<raw body>` with the decoded secret as key. */
+/** The HMAC-SHA256 of `<x-idempotency-key>.<unix seconds>.<raw body>` with the decoded secret as key. */
+export const xSignatureMac = (secret: string, signed: string): Buffer =>
+  createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+    .update(signed)
+    .digest();
+
+/** Whether a `v1` of `x-signature` (`t=<unix seconds>,v1=<hex>[,v1=<hex>]`) is the MAC of the delivery. */
 export const hasValidXSignature = ({ headers, rawBody }: Delivered, secret: string): boolean => {
   const parts = (headers['x-signature'] ?? '').split(',').map((part) => part.split('=') as [string, string]);
   const seconds = parts.find(([name]) => name === 't')?.[1];
-  const mac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
-    .update(`${headers['x-idempotency-key']}.${seconds}.${rawBody}`)
-    .digest();
+  const mac = xSignatureMac(secret, `${headers['x-idempotency-key']}.${seconds}.${rawBody}`);
   return parts
     .filter(([name]) => name === 'v1')
     .map(([, hex]) => Buffer.from(hex, 'hex'))

@@ -1,13 +1,7 @@
 import { deliver, secretOf, signDelivery } from './setup/deliveries.ts';
-import { openGateway, type ShopGateway } from './setup/gateway.ts';
+import { openGateway, openGatewayAndShop, type ShopGateway } from './setup/gateway.ts';
 import type { ShopName } from './setup/installed.ts';
 import type { RunningShop } from './setup/shop.ts';
-
-/** A shop of any kind, with its plugin. */
-interface WebhookShop {
-  readonly shop: RunningShop;
-  readonly checkOut: () => Promise<OpenCart>;
-}
 
 /** A cart whose payment page is open. */
 interface OpenCart {
@@ -19,23 +13,24 @@ interface OpenCart {
 }
 
 /** Tests of deliveries that the plugin of every kind of shop passes. */
-export const testWebhooks = (name: ShopName, start: (gateway: ShopGateway) => Promise<WebhookShop>): void => {
+export const testWebhooks = <Shop extends RunningShop>(
+  name: ShopName,
+  start: (gateway: ShopGateway) => Promise<Shop>,
+  checkOutIn: (shop: Shop, gateway: ShopGateway) => Promise<OpenCart>,
+): void => {
   let gateway: ShopGateway;
-  let shop: RunningShop;
-  let checkOut: WebhookShop['checkOut'];
+  let shop: Shop;
+  let close: () => Promise<void>;
+  const checkOut = () => checkOutIn(shop, gateway);
   let secret: string;
   let hook: string;
   beforeAll(async () => {
-    gateway = await openGateway();
-    ({ shop, checkOut } = await start(gateway));
+    ({ gateway, shop, close } = await openGatewayAndShop(openGateway, start));
     await checkOut(); // registers the webhook
     secret = await secretOf(name, shop.databaseUrl);
     hook = `${shop.baseUrl}/crypto-payments/webhook`;
   });
-  afterAll(async () => {
-    await shop?.close();
-    await gateway?.close();
-  });
+  afterAll(() => close?.());
 
   test('the shop registers one webhook for itself', async () => {
     await checkOut();

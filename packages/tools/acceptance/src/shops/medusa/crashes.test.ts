@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { until } from '../../harness/until.ts';
-import { type KillableGateway, openKillableGateway } from '../setup/gateway.ts';
+import { type KillableGateway, openGatewayAndShop, openKillableGateway } from '../setup/gateway.ts';
 import { type MedusaShop, TEST_PAYMENT } from './medusa-shop.ts';
 import {
   checkOut,
@@ -14,16 +14,15 @@ import {
 
 let gateway: KillableGateway;
 let shop: MedusaShop;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  gateway = await openKillableGateway();
-  shop = await startMedusaWithPlugin(gateway);
+  ({ gateway, shop, close } = await openGatewayAndShop(openKillableGateway, startMedusaWithPlugin));
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
 afterAll(async () => {
-  await database.end();
-  await shop.close();
-  await gateway.close();
+  await database?.end();
+  await close?.();
 });
 
 let database: pg.Client;

@@ -1,6 +1,6 @@
 import { chainOf } from '../../harness/chains.ts';
 import { payOrder } from '../../pay/pay-order.ts';
-import { openGateway, type ShopGateway } from '../setup/gateway.ts';
+import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { type MedusaShop, startMedusa } from './medusa-shop.ts';
 import {
   checkOut,
@@ -14,14 +14,9 @@ import {
 
 let gateway: ShopGateway;
 let shop: MedusaShop;
-beforeAll(async () => {
-  gateway = await openGateway();
-  shop = await startMedusaWithPlugin(gateway);
-});
-afterAll(async () => {
-  await shop.close();
-  await gateway.close();
-});
+let close: () => Promise<void>;
+beforeAll(async () => void ({ gateway, shop, close } = await openGatewayAndShop(openGateway, startMedusaWithPlugin)));
+afterAll(() => close?.());
 
 const call = () => chainOf(gateway.stack);
 const context = () => ({ api: gateway.merchant.api, call: call()!, print: () => {} });

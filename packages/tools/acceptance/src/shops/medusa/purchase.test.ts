@@ -1,17 +1,12 @@
-import { openGateway, type ShopGateway } from '../setup/gateway.ts';
+import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { type MedusaShop, TEST_PAYMENT } from './medusa-shop.ts';
 import { checkOut, PROVIDER, soldOnce, startMedusaWithPlugin, startPayment } from './plugin-shop.ts';
 
 let gateway: ShopGateway;
 let shop: MedusaShop;
-beforeAll(async () => {
-  gateway = await openGateway();
-  shop = await startMedusaWithPlugin(gateway);
-});
-afterAll(async () => {
-  await shop.close();
-  await gateway.close();
-});
+let close: () => Promise<void>;
+beforeAll(async () => void ({ gateway, shop, close } = await openGatewayAndShop(openGateway, startMedusaWithPlugin)));
+afterAll(() => close?.());
 
 test.each(['USDC', 'USDT', 'USDG', 'BTC', 'ETH', 'CAZ'])(
   'a cart that is paid in %s becomes one captured order',

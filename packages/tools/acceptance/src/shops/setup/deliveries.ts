@@ -1,6 +1,7 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Order } from '@cpg/sdk';
 import pg from 'pg';
+import { xSignatureMac } from '../../harness/receiver.ts';
 import type { ShopName } from './installed.ts';
 
 /** A delivery of an event of an order, as the gateway sends it. */
@@ -18,9 +19,7 @@ export const signDelivery = (order: Order, secret: string): SignedDelivery => {
     object_type: 'order',
     timestamp: seconds * 1_000,
   });
-  const mac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
-    .update(`${id}.${seconds}.${body}`)
-    .digest('hex');
+  const mac = xSignatureMac(secret, `${id}.${seconds}.${body}`).toString('hex');
   return {
     body,
     headers: {

@@ -3,6 +3,7 @@ import { openShop } from '../../harness/merchants.ts';
 import { routeTo } from '../../harness/proxies.ts';
 import { startStack } from '../../harness/stack.ts';
 import { sharedStack, type StackFiles } from '../../harness/stack-files.ts';
+import type { RunningShop } from './shop.ts';
 
 export type ShopGateway = Awaited<ReturnType<typeof openGateway>>;
 export type KillableGateway = Awaited<ReturnType<typeof openKillableGateway>>;
@@ -47,6 +48,26 @@ export const openGateway = async (stack: StackFiles = sharedStack()) => {
     close: async () => {
       route.close();
       await merchant.api.close();
+    },
+  };
+};
+
+/** Opens a gateway and starts a shop on it, for all tests of a file. If the shop does not start, the gateway is closed. */
+export const openGatewayAndShop = async <Gateway extends ShopGateway, Shop extends Pick<RunningShop, 'close'>>(
+  open: () => Promise<Gateway>,
+  start: (gateway: Gateway) => Promise<Shop>,
+) => {
+  const gateway = await open();
+  const shop = await start(gateway).catch(async (error: unknown) => {
+    await gateway.close();
+    throw error;
+  });
+  return {
+    gateway,
+    shop,
+    close: async () => {
+      await shop.close();
+      await gateway.close();
     },
   };
 };

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { until } from '../../harness/until.ts';
-import { type KillableGateway, openKillableGateway } from '../setup/gateway.ts';
+import { type KillableGateway, openGatewayAndShop, openKillableGateway } from '../setup/gateway.ts';
 import {
   checkOut,
   METHOD,
@@ -14,19 +14,18 @@ import { TEST_PAYMENT, type VendureShop } from './vendure-shop.ts';
 
 let gateway: KillableGateway;
 let shop: VendureShop;
+let close: () => Promise<void>;
 /** One connection holds locks, the other one sees who waits for them. */
 let locks: pg.Client;
 let activity: pg.Client;
 beforeAll(async () => {
-  gateway = await openKillableGateway();
-  shop = await startVendureWithPlugin(gateway);
+  ({ gateway, shop, close } = await openGatewayAndShop(openKillableGateway, startVendureWithPlugin));
   [locks, activity] = [0, 1].map(() => new pg.Client({ connectionString: shop.databaseUrl })) as [pg.Client, pg.Client];
   await Promise.all([locks.connect(), activity.connect()]);
 });
 afterAll(async () => {
   await Promise.all([locks?.end(), activity?.end()]);
-  await shop?.close();
-  await gateway?.close();
+  await close?.();
 });
 
 const shopWaits = async (): Promise<boolean> => {

@@ -1,19 +1,14 @@
 import { chainOf } from '../../harness/chains.ts';
 import { payOrder } from '../../pay/pay-order.ts';
-import { openGateway, type ShopGateway } from '../setup/gateway.ts';
+import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { checkOut, soldOnce, staffReads, startVendureWithPlugin } from './plugin-shop.ts';
 import type { VendureShop } from './vendure-shop.ts';
 
 let gateway: ShopGateway;
 let shop: VendureShop;
-beforeAll(async () => {
-  gateway = await openGateway();
-  shop = await startVendureWithPlugin(gateway);
-});
-afterAll(async () => {
-  await shop?.close();
-  await gateway?.close();
-});
+let close: () => Promise<void>;
+beforeAll(async () => void ({ gateway, shop, close } = await openGatewayAndShop(openGateway, startVendureWithPlugin)));
+afterAll(() => close?.());
 
 test('a reorganization of the local chain after the order is told', async () => {
   const checkout = await checkOut(shop, gateway, { coin: 'USDT' });

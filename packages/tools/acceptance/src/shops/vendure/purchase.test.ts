@@ -1,20 +1,15 @@
 import { evmAssetOf, pay } from '@cpg/local-chain';
 import { chainOf, LOCAL_NETWORK } from '../../harness/chains.ts';
 import { sharedStack } from '../../harness/stack-files.ts';
-import { openGateway, type ShopGateway } from '../setup/gateway.ts';
+import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { checkOut, METHOD, openPayment, orderOfPage, soldOnce, startVendureWithPlugin } from './plugin-shop.ts';
 import type { VendureShop } from './vendure-shop.ts';
 
 let gateway: ShopGateway;
 let shop: VendureShop;
-beforeAll(async () => {
-  gateway = await openGateway();
-  shop = await startVendureWithPlugin(gateway);
-});
-afterAll(async () => {
-  await shop?.close();
-  await gateway?.close();
-});
+let close: () => Promise<void>;
+beforeAll(async () => void ({ gateway, shop, close } = await openGatewayAndShop(openGateway, startVendureWithPlugin)));
+afterAll(() => close?.());
 
 test.each(['USDT', 'USDC', 'USDG', 'BTC', 'ETH'])('a cart is paid in %s, and the order is placed', async (coin) => {
   const checkout = await checkOut(shop, gateway, { coin });

@@ -3,17 +3,11 @@ import { checkOut, soldOnce, startVendureWithPlugin } from './plugin-shop.ts';
 
 const UNSOLD = { state: 'ArrangingPayment', payments: [] };
 
-testWebhooks('vendure', async (gateway) => {
-  const shop = await startVendureWithPlugin(gateway);
+testWebhooks('vendure', startVendureWithPlugin, async (shop, gateway) => {
+  const checkout = await checkOut(shop, gateway);
   return {
-    shop,
-    checkOut: async () => {
-      const checkout = await checkOut(shop, gateway);
-      return {
-        orderId: checkout.gatewayOrderId,
-        expectUnsold: async () => expect(await shop.staff.order(checkout.cart.id)).toMatchObject(UNSOLD),
-        soldOnce: () => soldOnce(shop, checkout),
-      };
-    },
+    orderId: checkout.gatewayOrderId,
+    expectUnsold: async () => expect(await shop.staff.order(checkout.cart.id)).toMatchObject(UNSOLD),
+    soldOnce: () => soldOnce(shop, checkout),
   };
 });
