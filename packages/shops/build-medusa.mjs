@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundle } from './bundle.mjs';
 
-// Builds packages/shops/medusa, the current folder, without Medusa, into the folders where Medusa looks for the parts of a
-// plugin. All parts are in one file, so that they share the state of the process.
+// Builds packages/shops/medusa, the current folder, without Medusa, into the folders where Medusa looks for the parts
+// of a plugin. All parts are in one file, so that they share the state of the process.
 const OUT = join('.medusa', 'server', 'src');
 const PARTS = {
   'providers/crypto/index': 'exports.default = plugin.provider;',

@@ -24,7 +24,8 @@ export const ChainReadingStarted = z.object({
   }),
 });
 
-/** All transfers up to this block are final and reported. A payments service whose tables are lost continues after it. */
+/** All transfers up to this block are final and reported. A payments service whose tables are lost continues after
+ *  it. */
 export const ChainReadUpTo = z.object({ type: z.literal('ChainReadUpTo'), data: z.looseObject(BlockPlace) });
 
 export const ChainEvent = z.discriminatedUnion('type', [ChainReadingStarted, ChainReadUpTo]);

@@ -27,7 +27,8 @@ export const InstructionsCall = z.object({
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
 /** For how long after a call the orders service may record an order with the payables that the call assigned or leased.
- *  That service counts by its monotonic clock, from before it sends the call: so its lease ends before that of payments. */
+ *  That service counts by its monotonic clock, from before it sends the call: so its lease ends before that of
+ *  payments. */
 export const ADDRESS_LEASE_MS = 10 * 60_000;
 
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
@@ -169,8 +170,8 @@ export const RefundCall = z.object({
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 
-/** `POST /refunds/:id/request` -> 200 RefundRequest. Sets the destination if the call has one, and tells what
- *  the merchant's wallet has to send. Idempotent. 404 for another merchant's refund; 400 with the path `destination`; 409
+/** `POST /refunds/:id/request` -> 200 RefundRequest. Sets the destination if the call has one, and tells what the
+ *  merchant's wallet has to send. Idempotent. 404 for another merchant's refund; 400 with the path `destination`; 409
  *  `payment_conflict` unless the refund is pending. */
 export const RefundRequestCall = z.object({ merchant_id: MerchantId, destination: z.string().optional() });
 export type RefundRequestCall = z.infer<typeof RefundRequestCall>;

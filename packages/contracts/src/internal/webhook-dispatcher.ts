@@ -5,8 +5,8 @@ import { WebhookEventType } from '../resources/webhook.ts';
 
 // Calls that the webhook dispatcher answers. A call without a body has a comment alone.
 
-/** `POST /test-deliveries` -> 201 TestDelivery. Sends an example of an event to one webhook, also to a disabled one. Not
- *  idempotent. 404 if there is no such webhook. */
+/** `POST /test-deliveries` -> 201 TestDelivery. Sends an example of an event to one webhook, also to a disabled one.
+ *  Not idempotent. 404 if there is no such webhook. */
 export const TestDeliveryCall = z.object({ webhook_id: z.string(), event_type: WebhookEventType });
 export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 

@@ -32,7 +32,8 @@ export const DefaultedFields = {
   }),
 };
 
-/** What new orders get for fields that the request leaves out. A field of the request replaces its default as a whole. */
+/** What new orders get for fields that the request leaves out. A field of the request replaces its default as a
+ *  whole. */
 export const OrderDefaults = z.object({
   enable_rails: z.array(PaymentRail).optional().describe(TEXTS.enable_rails),
   payment_currency: PaymentCurrency.optional().describe(TEXTS.payment_currency),

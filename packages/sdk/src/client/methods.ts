@@ -21,7 +21,8 @@ export interface Page<Item> {
 
 /** A list. `await` it for one page, or read every item with `for await`, which asks for pages as they are needed. */
 export interface List<Item, P extends Page<Item> = Page<Item>> extends PromiseLike<P>, AsyncIterable<Item> {
-  /** Every page from the `cursor` of this list on. A `next_cursor` that you store lets you go on exactly after its page. */
+  /** Every page from the `cursor` of this list on. A `next_cursor` that you store lets you go on exactly after its
+   *  page. */
   readonly pages: () => AsyncIterable<P>;
   /** The cursor of the page whose items `for await` returns now; undefined on the first page. After an interruption,
    *  list again with this `cursor` and the same filters: the items of that page come again, none is left out. */

@@ -13,8 +13,8 @@ const STALE_MS = 10 * 60_000;
 
 export type Coins = (total: Money) => Promise<readonly Coin[] | Fault>;
 
-/** Says with which coins a sum can be paid, so that a shop hides the rest. Keeps the answer of the gateway for a minute, and
- *  for ten while the gateway is unreachable. */
+/** Says with which coins a sum can be paid, so that a shop hides the rest. Keeps the answer of the gateway for a
+ *  minute, and for ten while the gateway is unreachable. */
 export const createCoins = (client: Client, nowMs: () => number): Coins => {
   let known: { readonly currencies: Currencies; readonly atMs: number } | undefined;
   return async (total) => {

@@ -21,8 +21,9 @@ const NAME = 'looked-up-to';
 // A list can show an order some time after it changed.
 const OVERLAP_MS = 5 * 60_000;
 
-/** Hands every order of the shop that changed since the last look-up to the handler, as its webhook does. Finds what was
- *  missed while the shop was down or the webhook was disabled. The mark moves only when the shop has taken every order. */
+/** Hands every order of the shop that changed since the last look-up to the handler, as its webhook does. Finds what
+ *  was missed while the shop was down or the webhook was disabled. The mark moves only when the shop has taken every
+ *  order. */
 export const lookUp = async ({ client, store, shop, onOrder, now }: LookUpOptions): Promise<Outcome<LookedUp>> => {
   const mark = await store.read(NAME);
   const filter = {

@@ -33,8 +33,8 @@ export interface Refund {
 
 export interface Orders {
   /** The order of the gateway for this cart: a new one, or its newest one with the present items. No second order stays
-   *  payable. `payment_in_progress` if money was seen for the cart as it was before. A shop that stored the id of the order
-   *  saves a request by giving it as `known`. */
+   *  payable. `payment_in_progress` if money was seen for the cart as it was before. A shop that stored the id of the
+   *  order saves a request by giving it as `known`. */
   readonly open: (cart: Cart, known?: string) => Promise<Outcome<Order>>;
   /** The newest order of a cart. */
   readonly newest: (reference: string) => Promise<Outcome<Order | undefined>>;

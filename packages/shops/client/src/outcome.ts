@@ -7,7 +7,8 @@ export interface Fault {
   /** `unreachable`: no answer, or none of use; the request may have taken effect, so send it again with its key.
    *  `refused`: the gateway decided, and nothing was done. `invalid`: the shop's data cannot be sent. */
   readonly kind: 'unreachable' | 'refused' | 'invalid';
-  /** The code of the API's error, such as `payment_in_progress`; of this client for `invalid`; otherwise `unreachable`. */
+  /** The code of the API's error, such as `payment_in_progress`; of this client for `invalid`; otherwise
+   *  `unreachable`. */
   readonly code: string;
   /** A sentence for the shop's log and staff. */
   readonly message: string;
@@ -20,7 +21,8 @@ export const invalid = (code: string, message: string): Outcome<never> => ({
   fault: { kind: 'invalid', code, message },
 });
 
-/** Calls the gateway. Errors that are no answer of it, such as a missing setting, are faults of the program: they rise. */
+/** Calls the gateway. Errors that are no answer of it, such as a missing setting, are faults of the program: they
+ *  rise. */
 export const ask = async <T>(call: () => PromiseLike<T>): Promise<Outcome<T>> => {
   try {
     return done(await call());

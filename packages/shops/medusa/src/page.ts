@@ -10,8 +10,8 @@ import {
   type Store,
 } from '@cpg/shop-client';
 
-/** The order of the gateway that the payment page of a cart shows, and the payment session that shows it: null once that
- *  session was deleted. */
+/** The order of the gateway that the payment page of a cart shows, and the payment session that shows it: null once
+ *  that session was deleted. */
 interface Page {
   readonly order: string;
   readonly session: string | null;
@@ -21,7 +21,8 @@ const MOST_ATTEMPTS = 5;
 const nameOf = (collectionId: string) => `page:${collectionId}`;
 
 export interface Pages {
-  /** The order of the gateway for a cart, of which at most one is payable. `cart.reference` is the payment collection. */
+  /** The order of the gateway for a cart, of which at most one is payable. `cart.reference` is the payment
+   *  collection. */
   readonly open: (cart: Cart, sessionId: string) => Promise<Outcome<Order>>;
   /** Cancels the order of a deleted session if no money was seen for it, unless a newer session shows it. */
   readonly close: (collectionId: string, sessionId: string, orderId: string) => Promise<Outcome<Order> | undefined>;

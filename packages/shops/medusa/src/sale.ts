@@ -22,8 +22,8 @@ interface PaymentSession {
   readonly isHalfCaptured?: boolean | undefined;
 }
 
-/** One change of Medusa. A handler does one after the other, and reads the sale again before each, so it goes on where an
- *  earlier one died. */
+/** One change of Medusa. A handler does one after the other, and reads the sale again before each, so it goes on where
+ *  an earlier one died. */
 export type Step =
   | { readonly do: 'nothing' }
   /** Gives the cart a session for this order of the gateway again. */

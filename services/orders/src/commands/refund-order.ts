@@ -5,8 +5,8 @@ import { loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommands } from './order-commands.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
-/** Records the refund of an order, which the order splits over its payments. Then payments records one refund for each of
- *  them. Idempotent by the id of the refund. Throws `not_found` for an unknown order and for the order of another
+/** Records the refund of an order, which the order splits over its payments. Then payments records one refund for each
+ *  of them. Idempotent by the id of the refund. Throws `not_found` for an unknown order and for the order of another
  *  merchant, `dependency_unavailable` if payments does not answer before the refund is recorded, and the errors of the
  *  command `RefundOrder`. */
 export type RefundOrder = (orderId: string, call: RefundOrderCall, context: CallContext) => Promise<OrderRefund>;

@@ -139,8 +139,8 @@ const countingBeside = (order: ExistingOrder, paymentId: string, minor: bigint):
   countsBeside: { ...order.countsBeside, [paymentId]: minor },
 });
 
-/** After a part of a refund of the order. The payment keeps its shares, so that both services show the same payment; what
- *  counts for the order beside them is kept apart. Once all is refunded, nothing counts. */
+/** After a part of a refund of the order. The payment keeps its shares, so that both services show the same payment;
+ *  what counts for the order beside them is kept apart. Once all is refunded, nothing counts. */
 const withPartOfOrder = (
   order: ExistingOrder,
   refunded: PaymentState,

@@ -102,9 +102,9 @@ const paymentsLeft = (order: ExistingOrder, refundable: RefundableOfOrder['payme
   });
 };
 
-/** The amount of a refund in minor units of the order. An amount in an item currency is converted by the locked rate. The
- *  sum of all refunds in that currency is rounded up, not each of them, so that refunds that add up to the price add up
- *  to the total. An amount that is worth all that is left refunds all of it. */
+/** The amount of a refund in minor units of the order. An amount in an item currency is converted by the locked rate.
+ *  The sum of all refunds in that currency is rounded up, not each of them, so that refunds that add up to the price
+ *  add up to the total. An amount that is worth all that is left refunds all of it. */
 const amountToRefund = (
   order: ExistingOrder,
   { amount, currency }: { readonly amount: string; readonly currency: RefundCurrency },

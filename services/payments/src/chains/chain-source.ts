@@ -51,9 +51,9 @@ export const isInsideCall = ({ id }: Pick<Transfer, 'id'>): boolean => /:native\
 
 const CORRECTED = ':corrected:';
 
-/** The id of a transfer that an earlier reading showed with another amount, asset or address. The payment of the earlier
- *  reading keeps its id and amount; the corrected transfer becomes another payment. The same correction always has the
- *  same id. */
+/** The id of a transfer that an earlier reading showed with another amount, asset or address. The payment of the
+ *  earlier reading keeps its id and amount; the corrected transfer becomes another payment. The same correction always
+ *  has the same id. */
 export const correctedId = ({ id, address, asset, units }: Transfer): string =>
   `${id}${CORRECTED}${createHash('sha256').update(`${address} ${asset} ${units}`).digest('hex').slice(0, 16)}`;
 
@@ -113,8 +113,8 @@ export interface ChainSource {
   readonly isFinal?: (ref: BlockRef) => Promise<boolean>;
   /** Transfers of transactions that no block contains yet. */
   readonly mempool?: (watched: Watched) => Promise<readonly Transfer[]>;
-  /** Whether a transaction in a block spends coins of one of these addresses: then their owner sent it, for example as a
-   *  refund. Absent where transfers have a `sender`. */
+  /** Whether a transaction in a block spends coins of one of these addresses: then their owner sent it, for example as
+   *  a refund. Absent where transfers have a `sender`. */
   readonly spendsFrom?: (transaction: Spending, addresses: readonly string[]) => Promise<boolean>;
 }
 

@@ -35,11 +35,11 @@ export interface Rail {
   readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
 }
 
-/** Leases addresses and references in advance. The orders service holds them, so that it creates orders without a call to
- *  payments. */
+/** Leases addresses and references in advance. The orders service holds them, so that it creates orders without a call
+ *  to payments. */
 export interface StockSources {
-  /** Leases `count` addresses that no order has. Nobody else gets them until the lease ends, and never once an order has
-   *  recorded them. Null if the network is not configured. */
+  /** Leases `count` addresses that no order has. Nobody else gets them until the lease ends, and never once an order
+   *  has recorded them. Null if the network is not configured. */
   readonly leaseAddresses: (network: string, count: number) => Promise<LeasedAddress[] | null>;
   /** `count` payment references of each provider, by its name. Null without a provider, or if one has to register each
    *  order itself. */

@@ -5,8 +5,8 @@ import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
 import { appliedLeftMinor } from '../payment/state.ts';
 
-/** Records the parts of a refund of an order on its payments, and sends each to the order. Idempotent: a repeat finishes
- *  what a crash left. A part that its payment cannot take any more is left out, with a warning. */
+/** Records the parts of a refund of an order on its payments, and sends each to the order. Idempotent: a repeat
+ *  finishes what a crash left. A part that its payment cannot take any more is left out, with a warning. */
 export type RecordOrderRefund = (
   call: OrderRefundCall,
   context: CallContext,

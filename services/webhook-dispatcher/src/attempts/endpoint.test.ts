@@ -1,7 +1,7 @@
 import { createEndpoint, ENDPOINT_LIMITS } from './endpoint.ts';
 
-// An endpoint limits its attempts at once (`mayStart`), the deliveries that are kept in memory for it (`bufferSize`), and
-// its part of the dispatcher's memory and slots (`capacityShare`).
+// An endpoint limits its attempts at once (`mayStart`), the deliveries that are kept in memory for it (`bufferSize`),
+// and its part of the dispatcher's memory and slots (`capacityShare`).
 const limits = { ...ENDPOINT_LIMITS, failuresToOpen: 3, openMs: 1_000, maxOpenMs: 4_000 };
 
 /** Starts as many attempts as the endpoint allows. */

@@ -1,7 +1,7 @@
 import { createLeaseChanges } from './leases.ts';
 
-// The callback of `createLeaseChanges` releases leases that are in the database alone: of a change whose commit succeeded
-// although its answer was lost.
+// The callback of `createLeaseChanges` releases leases that are in the database alone: of a change whose commit
+// succeeded although its answer was lost.
 
 test('runs changes one at a time, in the order of their requests', async () => {
   const seen: string[] = [];

@@ -38,7 +38,8 @@ test('after a restart, appends with `no_stream` begin new streams, succeed as a 
   await appendFirst(deleted);
   await client.tombstoneStream(deleted);
   await client.setStreamMetadata(withMetadata, { truncateBefore: 0 });
-  // The server has to look up in its files which streams exist. Appends that are sent together are written as one batch.
+  // The server has to look up in its files which streams exist. Appends that are sent together are written as one
+  // batch.
   await stop();
   await start();
   const fresh = range(0, 3).map(() => newStream());

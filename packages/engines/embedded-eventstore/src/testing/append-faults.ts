@@ -52,7 +52,8 @@ export interface FaultPlan {
   readonly times: number;
 }
 
-/** Faults that a test plans by the id of an order or payment. The streams of an id are those whose names end with it. */
+/** Faults that a test plans by the id of an order or payment. The streams of an id are those whose names end with
+ *  it. */
 export const plannedFaults = () => {
   const plans = new Map<string, { plan: FaultPlan; appends: number }>();
   const planned = (stream: string) => [...plans].find(([id]) => stream.endsWith(id))?.[1];

@@ -46,8 +46,8 @@ export const minorOfDecimal = (amount: number | string, decimals: number): bigin
   return sign === '-' ? -size : size;
 };
 
-/** Minor units with `from` decimals as minor units with `to` decimals, rounded, halves away from zero: some shops keep two
- *  decimals of every currency, also of yen. */
+/** Minor units with `from` decimals as minor units with `to` decimals, rounded, halves away from zero: some shops keep
+ *  two decimals of every currency, also of yen. */
 export const rescaled = (minor: bigint, from: number, to: number): bigint =>
   minor < 0n ? -scaled(-minor, to - from) : scaled(minor, to - from);
 

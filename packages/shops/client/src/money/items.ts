@@ -17,8 +17,8 @@ export type CartFault = 'nothing_to_pay';
 const MOST_ITEMS = 100;
 const LONGEST_NAME = 200;
 
-/** The items of an order, whose sum is exactly `total`. If the lines do not add up to it, because the shop rounds the sum
- *  or has charges that are no lines, one more item has the difference. */
+/** The items of an order, whose sum is exactly `total`. If the lines do not add up to it, because the shop rounds the
+ *  sum or has charges that are no lines, one more item has the difference. */
 export const itemsOf = (lines: readonly CartLine[], total: Money): ItemDto[] | CartFault => {
   if (total.minor <= 0n) return 'nothing_to_pay';
   const counted = merged(lines.filter((line) => line.minor !== 0n || isProduct(line)));

@@ -20,9 +20,9 @@ export interface ReceiveOptions {
 /** What became of a delivery. Answer it with `status`: the gateway sends it again unless that is 2xx. */
 export interface Received {
   readonly status: 204 | 400 | 500 | 503;
-  /** `handled`: the shop has it. `ignored`: of another shop, a test, or of no order. `forged`: not from the gateway, or too
-   *  old. `not_ready`: the webhook is not registered yet. `unreachable`: the gateway could not be asked. `failed`: the
-   *  handler threw. */
+  /** `handled`: the shop has it. `ignored`: of another shop, a test, or of no order. `forged`: not from the gateway, or
+   *  too old. `not_ready`: the webhook is not registered yet. `unreachable`: the gateway could not be asked. `failed`:
+   *  the handler threw. */
   readonly result: 'handled' | 'ignored' | 'forged' | 'not_ready' | 'unreachable' | 'failed';
   /** A sentence for the log. */
   readonly message: string;
@@ -30,8 +30,8 @@ export interface Received {
   readonly cause?: unknown;
 }
 
-/** Handles a delivery: verifies its signature on the raw body, reads the order at the gateway, and hands its present state
- *  to the shop. The body only says which order changed: it may be old, and money is never decided by it. */
+/** Handles a delivery: verifies its signature on the raw body, reads the order at the gateway, and hands its present
+ *  state to the shop. The body only says which order changed: it may be old, and money is never decided by it. */
 export const receive = async (
   { client, store, shop, onOrder }: ReceiveOptions,
   rawBody: string | Uint8Array,
@@ -92,8 +92,8 @@ const verified = (
   }
 };
 
-/** Two shops of one merchant may have each other's events for a moment, for example while a filter changes. Test events of
- *  a sandbox name no shop. */
+/** Two shops of one merchant may have each other's events for a moment, for example while a filter changes. Test events
+ *  of a sandbox name no shop. */
 const isOfShop = (event: WebhookEvent, shop: string): boolean => {
   const metadata = event.object_type === 'order' ? event.data.metadata : event.order?.metadata;
   return metadata?.shop === shop;

@@ -35,8 +35,8 @@ export const storedWebhook = async (store: Store): Promise<Registered | undefine
   return stored?.step === 'created' ? stored : undefined;
 };
 
-/** Makes sure that the gateway has one enabled webhook of this shop, and that its secret is stored. Safe to run twice, at
- *  once in several processes, and after a crash at any place. */
+/** Makes sure that the gateway has one enabled webhook of this shop, and that its secret is stored. Safe to run twice,
+ *  at once in several processes, and after a crash at any place. */
 export const registerWebhook = async ({
   client,
   store,
@@ -70,7 +70,8 @@ export const registerWebhook = async ({
 /** The webhook was deleted since, or the key belongs to another request. */
 const isKeySpent = ({ code }: Fault): boolean => ['webhook_deleted', 'idempotency_key_reused'].includes(code);
 
-/** Corrects what differs at the gateway. A webhook that is new, or that the gateway disabled after failures, is enabled. */
+/** Corrects what differs at the gateway. A webhook that is new, or that the gateway disabled after failures, is
+ *  enabled. */
 const keep = async (
   client: Client,
   { id, secret }: Registered,
@@ -90,8 +91,8 @@ const keep = async (
   return done({ id, secret });
 };
 
-/** Deletes webhooks of the same shop and address: the answer to their creation was lost for more than a day, so nobody has
- *  their secret. */
+/** Deletes webhooks of the same shop and address: the answer to their creation was lost for more than a day, so nobody
+ *  has their secret. */
 const removeTwins = async (client: Client, own: Webhook): Promise<void> => {
   const list = await ask(() => client.listWebhooks({ limit: 100 }));
   const isTwin = ({ id, url, filter }: Webhook) =>

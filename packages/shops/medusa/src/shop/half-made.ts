@@ -2,9 +2,9 @@ import { container } from '@medusajs/framework';
 import { ContainerRegistrationKeys, Modules } from '@medusajs/framework/utils';
 import type { Database } from './store.ts';
 
-// Medusa makes the order of a cart first, then its links and reservations, and authorizes the payment last. A process that
-// dies in between leaves an order that nobody paid. The metadata of a cart are copied to its order, so a mark in them finds
-// such an order also where it has no link with its cart yet.
+// Medusa makes the order of a cart first, then its links and reservations, and authorizes the payment last. A process
+// that dies in between leaves an order that nobody paid. The metadata of a cart are copied to its order, so a mark in
+// them finds such an order also where it has no link with its cart yet.
 const MARK = 'crypto_payments_order';
 const LOCK_SECONDS = 10;
 
@@ -34,9 +34,9 @@ interface HalfMade {
   readonly check: () => Promise<boolean>;
 }
 
-/** Removes an order without a payment, as Medusa itself does when a completion fails. Waits for a completion of the cart
- *  that runs, which has the same lock, and checks again. The link with the cart goes last, so that a repeat finds the
- *  rest. */
+/** Removes an order without a payment, as Medusa itself does when a completion fails. Waits for a completion of the
+ *  cart that runs, which has the same lock, and checks again. The link with the cart goes last, so that a repeat finds
+ *  the rest. */
 export const removeOrder = async ({ orderId, cartId, collectionId, check }: HalfMade): Promise<void> => {
   const remove = async () => {
     if (!(await check())) return;

@@ -4,8 +4,8 @@ import { ContainerRegistrationKeys } from '@medusajs/framework/utils';
 import { type MedusaAmount, moneyOf } from '../amounts.ts';
 import { getRuntime } from './runtime.ts';
 
-/** The signature covers the raw body, so Medusa has to keep it. Its default limit of 100 kB is too small for an order with
- *  many payments. */
+/** The signature covers the raw body, so Medusa has to keep it. Its default limit of 100 kB is too small for an order
+ *  with many payments. */
 export const middlewares = defineMiddlewares({
   routes: [
     { matcher: '/crypto-payments/webhook', methods: ['POST'], bodyParser: { preserveRawBody: true, sizeLimit: '1mb' } },

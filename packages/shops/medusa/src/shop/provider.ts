@@ -93,8 +93,8 @@ class CryptoPayments extends AbstractPaymentProvider<Record<string, unknown>> {
     return { data: { ...dataOf(order, { sessionId: known.session_id, collectionId: known.collection_id, total }) } };
   }
 
-  /** A session is authorized once its order is paid for the total of the cart. Paid money is there for good, and the webhook
-   *  route captures it once there is an order. */
+  /** A session is authorized once its order is paid for the total of the cart. Paid money is there for good, and the
+   *  webhook route captures it once there is an order. */
   override async authorizePayment({ data = {} }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
     const { status } = await this.getPaymentStatus({ data });
     return { data, status: status === 'captured' ? PaymentSessionStatus.AUTHORIZED : status };
@@ -121,8 +121,9 @@ class CryptoPayments extends AbstractPaymentProvider<Record<string, unknown>> {
     return { data };
   }
 
-  /** Medusa calls it for a payment that it did not capture, also when the completion of a cart fails after the payment was
-   *  authorized. Money that came is not canceled: Medusa keeps the payment then, and the next completion uses it. */
+  /** Medusa calls it for a payment that it did not capture, also when the completion of a cart fails after the payment
+   *  was authorized. Money that came is not canceled: Medusa keeps the payment then, and the next completion uses
+   *  it. */
   override async cancelPayment({ data = {} }: CancelPaymentInput): Promise<CancelPaymentOutput> {
     const { status } = valueOf(await getRuntime().shop.orders.cancel((data as unknown as SessionData).order_id));
     if (status === 'paid') throw refusal('The payment has come, so it cannot be canceled. Capture it, and refund it.');
@@ -152,7 +153,8 @@ class CryptoPayments extends AbstractPaymentProvider<Record<string, unknown>> {
     return { data: { ...order } };
   }
 
-  /** Medusa's own webhook route answers before it has verified and stored an event. This plugin has a route of its own. */
+  /** Medusa's own webhook route answers before it has verified and stored an event. This plugin has a route of its
+   *  own. */
   override async getWebhookActionAndData(): Promise<WebhookActionResult> {
     return { action: PaymentActions.NOT_SUPPORTED };
   }

@@ -40,7 +40,8 @@ test.each([
   await compile(folder, { compilerOptions, include: ['vendure-config.ts'] });
 });
 
-/** Compiles a folder with the compiler of the checkout, then removes the folder. Throws the messages of the compiler. */
+/** Compiles a folder with the compiler of the checkout, then removes the folder. Throws the messages of the
+ *  compiler. */
 const compile = async (folder: string, config: object): Promise<void> => {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   try {

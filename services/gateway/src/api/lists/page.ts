@@ -100,8 +100,8 @@ export const mapPage = <A, B>(page: Page<A>, map: (item: A) => B): Page<B> => ({
   items: page.items.map(map),
 });
 
-/** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). It has a row for each key and
- *  day in UTC, with the number `n`. The row of the day `-infinity` counts all days. */
+/** A table of exact counts, which triggers of the service that owns the rows keep (ADR 16). It has a row for each key
+ *  and day in UTC, with the number `n`. The row of the day `-infinity` counts all days. */
 interface CountTable {
   readonly name: string;
   /** The columns of its key, besides the merchant and the day. */
@@ -117,8 +117,8 @@ export interface Selection extends PageQuery {
   readonly only?: string;
   /** The counts of the rows, if there are any. */
   readonly counts?: CountTable;
-  /** Sets of filter columns, each with an index on the owner, these columns, `created_at` and `id`. Indexes for the columns
-   *  of `counts` exist anyway. */
+  /** Sets of filter columns, each with an index on the owner, these columns, `created_at` and `id`. Indexes for the
+   *  columns of `counts` exist anyway. */
   readonly ordered?: readonly (readonly string[])[];
   /** A filter names a few ids, so the rows are read by id. */
   readonly isById?: boolean;
@@ -189,8 +189,8 @@ const pageStatement = (selection: Selection, mode: Mode, after?: Place): Stateme
   const where = (of: readonly string[]) => `${source} where ${[only, ...of].join(' and ')}${range}`;
   const isEquality = (index: number) => active[index]!.filter[2] === undefined;
 
-  // Reads rows in the order of the list, by an index on the columns of the equalities in `of`. `offset 0` keeps PostgreSQL
-  // from finding rows by the other conditions: it would read and sort all matches.
+  // Reads rows in the order of the list, by an index on the columns of the equalities in `of`. `offset 0` keeps
+  // PostgreSQL from finding rows by the other conditions: it would read and sort all matches.
   const inOrder = (of: readonly string[]): string => {
     const equalities = of.filter((_, index) => isEquality(index));
     if (equalities.length === of.length) return `select id, created_at from ${where(of)}${start}`;

@@ -39,8 +39,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const MERCHANT = 'mer_1';
-/** The time of a process, `endsBy`. A key ends once it has ended by this time and by the clock of PostgreSQL. A process that
- *  does not trust its clock uses 1970, so that nothing ends. */
+/** The time of a process, `endsBy`. A key ends once it has ended by this time and by the clock of PostgreSQL. A process
+ *  that does not trust its clock uses 1970, so that nothing ends. */
 const CLOCKS = {
   fast: new Date('2100-01-01T00:00:00Z'),
   'ten hours slow': new Date(Date.now() - 10 * 3_600_000),

@@ -36,8 +36,9 @@ export type CallsVerdict =
   | { readonly kind: 'undecided' };
 
 /** Decides which calls to believe. If all nodes show the same, they are believed if two nodes show them, if they pay no
- *  watched address, or if no balances are known. Otherwise each known growth has to fit one answer, and always the same.
- *  If nodes differ, a node does not prove its own answer: one growth has to come from a node that gave another. */
+ *  watched address, or if no balances are known. Otherwise each known growth has to fit one answer, and always the
+ *  same. If nodes differ, a node does not prove its own answer: one growth has to come from a node that gave
+ *  another. */
 export const believedCalls = ({ shown, growths, brought }: CallsEvidence): CallsVerdict => {
   const sides = sidesOf(shown);
   const [only] = sides;

@@ -4,7 +4,8 @@ import { NONE_UNSETTLED, type Unsettled } from './second-reading.ts';
 
 /** How far a chain is read, for metrics. */
 export interface ChainProgress {
-  /** The newest block on which the nodes agree, and the last block that was read. Both are 0 before the first reading. */
+  /** The newest block on which the nodes agree, and the last block that was read. Both are 0 before the first
+   *  reading. */
   readonly tip: number;
   readonly height: number;
   /** Number of watched addresses; null until they were counted. */

@@ -18,7 +18,8 @@ interface RescanFinding {
   readonly block: BlockRef;
 }
 
-/** A rescan that an operator asked for: it goes beside the reading, from `from` up to the last block that had been read when it began. */
+/** A rescan that an operator asked for: it goes beside the reading, from `from` up to the last block that had been read
+ *  when it began. */
 export interface Rescan {
   readonly from: number;
   /** Null until it begins. */

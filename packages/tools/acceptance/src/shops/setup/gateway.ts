@@ -52,7 +52,8 @@ export const openGateway = async (stack: StackFiles = sharedStack()) => {
   };
 };
 
-/** Opens a gateway and starts a shop on it, for all tests of a file. If the shop does not start, the gateway is closed. */
+/** Opens a gateway and starts a shop on it, for all tests of a file. If the shop does not start, the gateway is
+ *  closed. */
 export const openGatewayAndShop = async <Gateway extends ShopGateway, Shop extends Pick<RunningShop, 'close'>>(
   open: () => Promise<Gateway>,
   start: (gateway: Gateway) => Promise<Shop>,

@@ -21,7 +21,8 @@ export const installationOf = (shop: ShopName): string =>
 
 export const isInstalled = (shop: ShopName): boolean => existsSync(installationOf(shop));
 
-/** Installs a shop, unless it is installed. A run that dies leaves nothing that looks installed. Throws if npm fails. */
+/** Installs a shop, unless it is installed. A run that dies leaves nothing that looks installed. Throws if npm
+ *  fails. */
 export const installShop = (shop: ShopName): void => {
   if (isInstalled(shop)) return;
   console.log(`installing ${shop}: this takes a minute or two, once`);

@@ -6,8 +6,8 @@ import { type ShopName, SHOPS } from './installed.ts';
 
 const sourceOf = (shop: ShopName): string => fileURLToPath(new URL(`../../../../../shops/${shop}`, import.meta.url));
 
-/** Packs each plugin as a release does, and unpacks its file into `folder`. Runs no script of npm: the plugins have to be
- *  built before. */
+/** Packs each plugin as a release does, and unpacks its file into `folder`. Runs no script of npm: the plugins have to
+ *  be built before. */
 export const unpackPlugins = (folder: string): void => {
   for (const shop of SHOPS) {
     const target = join(folder, shop);
