@@ -26,7 +26,7 @@ import {
   takesPayments,
   uncoveredMinor,
 } from './state.ts';
-import { isBeforeOrder } from './unfit-money.ts';
+import { isBeforeOrder, unfitReason } from './unfit-money.ts';
 
 /** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
  *  that were seen after the deadline stay held until the order has new rates. For an order that lost a payment, excess
@@ -125,6 +125,13 @@ export const orphan = (
   return [{ type: 'OrderPaymentsOrphaned', data }];
 };
 
+/** Makes orphans of those payments that can never apply by themselves, each with its reason. */
+export const orphanUnfit = (order: ExistingOrder, payments: readonly PaymentState[], at: string): OrderEvent[] =>
+  payments.flatMap((payment) => {
+    const reason = unfitReason(order, payment);
+    return reason === null ? [] : orphan(order, [payment], reason, at);
+  });
+
 /** Whether a capture applies the payment, as far as the order needs it. */
 export const canBeCaptured = (order: ExistingOrder, payment: PaymentState): boolean =>
   order.status !== 'canceled' &&
@@ -176,7 +183,8 @@ export const applyPayments = (
   const considered = new Set(payments.map(({ paymentId }) => paymentId));
   const heldElse = becomesPaid ? order.payments.filter((each) => isHeld(each) && !considered.has(each.paymentId)) : [];
   const unneeded = [...excess.filter((payment) => payment.status === 'received'), ...heldElse];
-  return [...events, ...orphan(order, unneeded, 'already_paid', at)];
+  const fitting = unneeded.filter((payment) => unfitReason(order, payment) === null);
+  return [...events, ...orphanUnfit(order, unneeded, at), ...orphan(order, fitting, 'already_paid', at)];
 };
 
 interface Allocated {

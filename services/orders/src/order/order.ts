@@ -7,7 +7,7 @@ import {
   unreachable,
 } from '@cpg/contracts';
 import type { Decider } from '@cpg/event-sourcing/decider';
-import { accept, applyHeldPayments, canBeCaptured, capture, orphan } from './apply-payments.ts';
+import { accept, applyHeldPayments, canBeCaptured, capture, orphanUnfit } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, earlierOf, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
@@ -25,7 +25,6 @@ import {
   sightingsOf,
   takesPayments,
 } from './state.ts';
-import { unfitReason } from './unfit-money.ts';
 import { refuseTooManyChanges, update } from './update-order.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
@@ -132,17 +131,13 @@ const instruct = ({ instructions, at: now }: CommandOf<'InstructOrder'>, order: 
     type: 'OrderInstructed',
     data: { instructions, status: 'awaiting_payment', reason: 'instructions_ready', at },
   };
+  // Held payments may have come from a provider that the order turns out not to show.
   return followedBy(order, [instructed], (current) =>
-    followedBy(current, orphanUnfit(current, at), (fitting) => applyHeldPayments(fitting, at)),
+    followedBy(current, orphanUnfit(current, current.payments.filter(isHeld), at), (fitting) =>
+      applyHeldPayments(fitting, at),
+    ),
   );
 };
-
-/** Held payments may have come from a provider that the order turns out not to show. */
-const orphanUnfit = (order: ExistingOrder, at: string): OrderEvent[] =>
-  order.payments.filter(isHeld).flatMap((payment) => {
-    const reason = unfitReason(order, payment);
-    return reason === null ? [] : orphan(order, [payment], reason, at);
-  });
 
 const cancel = ({ ifUnpaid, at: now }: CommandOf<'CancelOrder'>, order: ExistingOrder): OrderEvent[] => {
   const at = now.toISOString();

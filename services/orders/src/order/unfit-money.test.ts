@@ -1,4 +1,15 @@
-import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
+import {
+  after,
+  cancel,
+  capture,
+  dueAt,
+  existing,
+  expireAt,
+  fail,
+  given,
+  past,
+  statuses,
+} from '../testing/jest-deciding.ts';
 import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderView } from './view.ts';
@@ -136,6 +147,14 @@ describe('money on a network that the order does not show', () => {
 
   test('applies when the merchant captures it', () =>
     expect(after(create(), onChain(SEPOLIA), capture).status).toBe('paid'));
+
+  test('that a capture did not need keeps its reason, and settles nothing when the captured payment fails', () => {
+    const seen = [ETHEREUM, SEPOLIA].map((chain, i) => onChain(chain, { n: i + 1, confirmed: false }));
+    const captured = [create({ allow: { partial_payments: false } }), ...seen, capture];
+    expect(orphans(...captured)).toEqual(['applied', 'wrong_network']);
+    const failed = after(...captured, onChain(SEPOLIA, { n: 2 }), fail(1, 10_000_000n));
+    expect([failed.status, statuses(failed)]).toEqual(['reversed', ['failed', 'orphan']]);
+  });
 
   test('applies on each network of a payment page', () => {
     const { rail: _, currency: __, ...behindPage } = deposit('ethereum');
