@@ -9,8 +9,8 @@ import {
   mineBitcoin,
 } from '@cpg/local-chain';
 import { type NodeRoute, routeTo } from '../harness/proxies.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
-import { type Deposit, type Desk, openDesk } from './desk.ts';
+import type { Stack } from '../harness/stack.ts';
+import { type Deposit, type Desk, startDesk } from './desk.ts';
 
 export const BITCOIN_NETWORK = 'bitcoin-regtest';
 
@@ -40,8 +40,9 @@ export const startBitcoinStack = async (
   try {
     await wallet.fund(node.call);
     const env = await environmentFor(node);
-    const stack = await startStack({ env: { BITCOIND_URL: route.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
-    const desk = await openDesk(stack, BITCOIN_NETWORK);
+    const { stack, desk } = await startDesk(BITCOIN_NETWORK, {
+      env: { BITCOIND_URL: route.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env },
+    });
     let miner = 1_000;
     return {
       stack,

@@ -14,6 +14,7 @@ import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { type Receiver, startReceiver, verifyDelivery } from '../harness/receiver.ts';
+import { type Stack, type StackOptions, startStack } from '../harness/stack.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
 import { until } from '../harness/until.ts';
 
@@ -46,6 +47,17 @@ const EVENTS: WebhookEventType[] = [
   'payment:refunded',
   'payment:refund_claimed',
 ];
+
+/** Starts a stack and opens a desk in it. If the desk does not open, the stack stops. */
+export const startDesk = async (network: string, options: StackOptions): Promise<{ stack: Stack; desk: Desk }> => {
+  const stack = await startStack(options);
+  try {
+    return { stack, desk: await openDesk(stack, network) };
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+};
 
 /** `log` of the stack explains what did not happen in time. */
 export const openDesk = async (

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type AssetsFile, readAssets } from '@cpg/assets';
 import { findAnvil, reportSkipped, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
 import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
-import { type Desk, openDesk } from './desk.ts';
+import type { Stack } from '../harness/stack.ts';
+import { type Desk, startDesk } from './desk.ts';
 
 /** Tests on an EVM chain run where anvil is there. */
 export const onEvm = findAnvil() ? describe : describe.skip;
@@ -35,11 +35,10 @@ export const startEvmStack = async (
   const file = join(folder, 'assets.json');
   writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
   const chain = nodeUrls ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: nodeUrls }) } : { CHAIN: 'on' };
-  const stack = await startStack({
+  const { stack, desk } = await startDesk(LOCAL_NETWORK, {
     scale,
     env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env },
   });
-  const desk = await openDesk(stack, LOCAL_NETWORK);
   const stop = async () => {
     await desk.close();
     await stack.stop();
