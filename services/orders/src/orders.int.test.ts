@@ -109,6 +109,24 @@ test('a cancellation sends payments the outcomes of its payments', async () => {
   });
 });
 
+test('a capture asks payments which orphans a refund pays back, and names the refund', async () => {
+  const order = await service.create();
+  const elsewhere = payment(8, 1_000_000n, { providerId: 'eip155:99/0x8:0', seenAt: service.now().toISOString() });
+  await service.call('POST', `/orders/${order.id}/payments`, offerCall(elsewhere, true));
+  const capture = () => service.call('POST', `/orders/${order.id}/capture`, { merchant_id: MERCHANT });
+  const refundId = newId('refund');
+  service.stub.setOpenRefunds({ [elsewhere.paymentId]: refundId });
+  expect(await capture()).toMatchObject({
+    status: 409,
+    body: { code: 'order_state_conflict', message: expect.stringContaining(refundId) },
+  });
+  service.stub.setOpenRefunds({});
+  expect(await capture()).toMatchObject({
+    status: 200,
+    body: { status: 'partially_paid', payments: [{ status: 'applied' }] },
+  });
+});
+
 test('changes of metadata at the same time lose nothing', async () => {
   const order = await service.create({ metadata: { a: 1 } });
   const update = (metadata: object) => ({

@@ -84,7 +84,7 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
     ...UNUSED,
     unsettledPayment: async () => {
       await pool.query('select 1');
-      return null;
+      return { payment_id: null };
     },
     checks: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,

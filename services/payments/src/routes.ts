@@ -66,7 +66,7 @@ export interface PaymentRoutes {
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
-  readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
+  readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<UnsettledPayment>;
   readonly readStatusOf: ReadStatusOf;
   readonly history: PaymentHistoryReader;
 }
@@ -162,7 +162,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app.post(
     '/orders/:id/unsettled-payment',
     { config: FOR_ORDERS, schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
-    async (request) => ({ payment_id: await unsettledPayment(request.params.id, request.body.held_by_order) }),
+    (request) => unsettledPayment(request.params.id, request.body.held_by_order),
   );
 
   app.post(

@@ -60,7 +60,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send the request at once. Retry it.',
   },
   order_state_conflict: {
-    when: 'The status of the order does not allow the operation. Examples: canceling a closed order, changing its deadline, capturing a canceled order.',
+    when: 'The status of the order does not allow the operation. Examples: canceling an order that is paid or expired, changing its deadline, capturing a canceled order.',
     remedy: 'Read the order again and decide based on its `status`.',
   },
   cancel_not_allowed: {
@@ -77,13 +77,14 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
       'Wait for `order:paid`, or for the payment to fail. Sell the rest of a changed cart by another order. To cancel all the same, leave out `if_unpaid` and refund the payment.',
   },
   order_has_unsettled_funds: {
-    when: 'The order has money that is neither settled nor refunded: a payment applied to an unpaid order, a received payment, or an orphan.',
+    when: 'The order has money that is neither settled nor refunded: a payment applied to an unpaid order, a received payment, an orphan, a surplus that is due back, or a refund that is not settled.',
     remedy:
-      'The message names a payment and what to do with it: refund it, capture the order, or wait. Then delete the order.',
+      'The message names a payment or a refund and what to do with it: refund it, capture the order, send or cancel the refund, or wait. Then delete the order.',
   },
   payment_conflict: {
-    when: 'The payment is already recorded with another amount, currency or order, or its status does not allow the operation.',
-    remedy: 'Read the payment again. Report a different payment with its own transaction hash.',
+    when: 'The status of the payment or of its refund does not allow the operation. Examples: refunding a payment that is not confirmed, canceling a refund that is sent. Or a report names a payment that is recorded with another amount, currency or order.',
+    remedy:
+      'The message says what to do. Read the payment and its refunds again. Report a different payment with its own transaction hash.',
   },
   rail_not_enabled: {
     when: 'The order does not enable the rail of the simulated payment.',
@@ -91,7 +92,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   nothing_to_refund: {
     when: 'The payment, or all that is applied to the order, is already fully refunded; or `what` is `surplus`, and it has no surplus that is due for refund.',
-    remedy: 'No action is needed. To give back a part that is applied to the order, send its `amount`.',
+    remedy:
+      'If all is refunded, no action is needed. To give back a part that is applied to the order, send its `amount`. If pending refunds reserve the rest, cancel one to refund its amount in another way.',
   },
   refund_too_large: {
     when: 'The amount of the refund is larger than what is left of the payment, or of what is applied to the order.',

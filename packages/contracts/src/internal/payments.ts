@@ -233,10 +233,19 @@ export const CheckedAddress = z.union([
 export type CheckedAddress = z.infer<typeof CheckedAddress>;
 
 /** `POST /refundable` -> 200 RefundableOfOrder. What is left of the applied amount of each of these payments,
- *  after what refunds have taken or reserved, and the parts of refunds of the order that it has recorded. */
+ *  after what refunds have taken or reserved, and the parts of refunds of the order that it has recorded. `open_refund`
+ *  is one of its refunds that waits for its transfer. */
 export const RefundableCall = z.object({ payment_ids: z.array(PaymentId) });
+export type RefundableCall = z.infer<typeof RefundableCall>;
 export const RefundableOfOrder = z.object({
-  payments: z.array(z.object({ payment_id: PaymentId, left_minor: Minor, recorded_parts: z.array(RefundId) })),
+  payments: z.array(
+    z.object({
+      payment_id: PaymentId,
+      left_minor: Minor,
+      recorded_parts: z.array(RefundId),
+      open_refund: RefundId.optional(),
+    }),
+  ),
 });
 export type RefundableOfOrder = z.infer<typeof RefundableOfOrder>;
 
@@ -284,11 +293,13 @@ export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
 /** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. Finds a payment that forbids to delete the order, to
  *  cancel it if unpaid, and to change its items: its status is `received` or `orphan`, and it is not in
- *  `held_by_order`, the payments that the order itself decides on. `payment_id` is null if there is none. */
+ *  `held_by_order`, the payments that the order itself decides on; or its refund `refund_id` waits for its transfer.
+ *  `payment_id` is null if there is none. */
 export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
 export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 
-export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
+export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable(), refund_id: RefundId.optional() });
+export type UnsettledPayment = z.infer<typeof UnsettledPayment>;
 
 /** `POST /chains/waiting` -> 200 ChainsWaiting. Asked before an order expires: which of these networks may still show a
  *  payment to one of the addresses that was made at or before `at`. */

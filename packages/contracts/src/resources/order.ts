@@ -51,13 +51,15 @@ export const CryptoDepositInstruction = z.object({
     .optional()
     .describe('The name that wallets show for the asset, where it is not the currency: `USDT0`.'),
   address: z.string().describe('The address to send to. It belongs to this order alone.'),
-  amount: Amount.describe('The amount that is still missing, beside payments that are received and not applied yet.'),
+  amount: Amount.describe(
+    'The amount that is still missing, beside payments that are received and not applied yet. Zero for an order that you refunded.',
+  ),
   amount_units: z.string().describe('The same amount in the smallest units of the asset.'),
   decimals: z.int().describe('The decimals of the asset on this network.'),
   payment_uri: z
     .string()
     .optional()
-    .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing.'),
+    .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, when nothing is missing, and when you refunded the order.'),
   required_confirmations: z.int().describe('The number of blocks after which a payment counts.'),
   smallest_payable_amount: Amount.optional().describe(
     'The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid.',
@@ -68,11 +70,11 @@ export const CryptoDepositInstruction = z.object({
 export const GatewayPayInstruction = z.object({
   rail: z.literal('gateway_pay').describe('The rail: a payment through a provider.'),
   currency: PaymentCurrency.describe('The currency to pay in.'),
-  amount: Amount.describe('The amount that remains to be paid.'),
+  amount: Amount.describe('The amount that remains to be paid. Zero for an order that you refunded.'),
   provider: z.string().describe('The name of the payment provider.'),
   payment_reference: z.string().describe('The reference of the order at the provider.'),
   payment_url: z.string().meta({ format: 'uri' }).describe('The page on which the payer pays.'),
-  qr_content: z.string().optional().describe('Absent when the order takes no more payments.'),
+  qr_content: z.string().optional().describe('Absent when the order takes no more payments, and when you refunded it.'),
   expires_at: Timestamp.describe('Until when the instruction is valid.'),
 });
 
@@ -154,7 +156,7 @@ export const Order = withExample(
       'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
     ),
     due_back_amount: Amount.optional().describe(
-      'What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due.',
+      'What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Not the part of an order that is `partially_paid_expired`, which you can still accept. Absent if nothing is due.',
     ),
     underpayment_tolerance_percent: z
       .number()

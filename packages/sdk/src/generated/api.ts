@@ -184,7 +184,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an order
-         * @description Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, or an orphan, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
+         * @description Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, an orphan, also one beyond its maximum number of payments, a surplus that is due back, or a refund that is not settled. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
          *
          *     Needs the scope `orders:self:delete`.
          */
@@ -277,7 +277,7 @@ export interface paths {
         put?: never;
         /**
          * Capture payments of an order
-         * @description Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.
+         * @description Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. So does a payment of which a requested refund is not settled. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled, and if requested refunds pay back all that could be applied.
          *
          *     Needs the scope `orders:self:update`.
          */
@@ -1017,13 +1017,13 @@ export interface components {
             asset_label?: string | undefined;
             /** @description The address to send to. It belongs to this order alone. */
             address: string;
-            /** @description The amount that is still missing, beside payments that are received and not applied yet. */
+            /** @description The amount that is still missing, beside payments that are received and not applied yet. Zero for an order that you refunded. */
             amount: string;
             /** @description The same amount in the smallest units of the asset. */
             amount_units: string;
             /** @description The decimals of the asset on this network. */
             decimals: number;
-            /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing. */
+            /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, when nothing is missing, and when you refunded the order. */
             payment_uri?: string | undefined;
             /** @description The number of blocks after which a payment counts. */
             required_confirmations: number;
@@ -1294,7 +1294,7 @@ export interface components {
             rail: "gateway_pay";
             /** @description The currency to pay in. */
             currency: components["schemas"]["PaymentCurrency"];
-            /** @description The amount that remains to be paid. */
+            /** @description The amount that remains to be paid. Zero for an order that you refunded. */
             amount: string;
             /** @description The name of the payment provider. */
             provider: string;
@@ -1305,7 +1305,7 @@ export interface components {
              * @description The page on which the payer pays.
              */
             payment_url: string;
-            /** @description Absent when the order takes no more payments. */
+            /** @description Absent when the order takes no more payments, and when you refunded it. */
             qr_content?: string | undefined;
             /**
              * Format: date-time
@@ -1752,7 +1752,7 @@ export interface components {
             remaining_amount: string;
             /** @description What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing. */
             shortfall_amount?: string | undefined;
-            /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due. */
+            /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Not the part of an order that is `partially_paid_expired`, which you can still accept. Absent if nothing is due. */
             due_back_amount?: string | undefined;
             /** @description The part of the total that may be missing. Absent for none. */
             underpayment_tolerance_percent?: number | undefined;

@@ -75,7 +75,7 @@ export interface components {
             remaining_amount: components["schemas"]["Amount"];
             /** @description What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing. */
             shortfall_amount?: components["schemas"]["Amount"] | undefined;
-            /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due. */
+            /** @description What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Not the part of an order that is `partially_paid_expired`, which you can still accept. Absent if nothing is due. */
             due_back_amount?: components["schemas"]["Amount"] | undefined;
             /** @description The part of the total that may be missing. Absent for none. */
             underpayment_tolerance_percent?: number | undefined;
@@ -267,13 +267,13 @@ export interface components {
             asset_label?: string | undefined;
             /** @description The address to send to. It belongs to this order alone. */
             address: string;
-            /** @description The amount that is still missing, beside payments that are received and not applied yet. */
+            /** @description The amount that is still missing, beside payments that are received and not applied yet. Zero for an order that you refunded. */
             amount: components["schemas"]["Amount"];
             /** @description The same amount in the smallest units of the asset. */
             amount_units: string;
             /** @description The decimals of the asset on this network. */
             decimals: number;
-            /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing. */
+            /** @description A BIP21 or EIP-681 URI. Absent when the order takes no more payments, when nothing is missing, and when you refunded the order. */
             payment_uri?: string | undefined;
             /** @description The number of blocks after which a payment counts. */
             required_confirmations: number;
@@ -293,7 +293,7 @@ export interface components {
              * @enum {string}
              */
             currency: "USDT" | "USDC" | "USDG" | "BTC" | "ETH" | "CAZ";
-            /** @description The amount that remains to be paid. */
+            /** @description The amount that remains to be paid. Zero for an order that you refunded. */
             amount: components["schemas"]["Amount"];
             /** @description The name of the payment provider. */
             provider: string;
@@ -304,7 +304,7 @@ export interface components {
              * @description The page on which the payer pays.
              */
             payment_url: string;
-            /** @description Absent when the order takes no more payments. */
+            /** @description Absent when the order takes no more payments, and when you refunded it. */
             qr_content?: string | undefined;
             /** @description Until when the instruction is valid. */
             expires_at: components["schemas"]["Timestamp"];

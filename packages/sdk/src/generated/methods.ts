@@ -112,7 +112,7 @@ export interface Methods {
   /**
    * Delete an order.
    *
-   * Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, or an orphan, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
+   * Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order has money that is neither settled nor refunded: a payment applied to an unpaid order, also after its deadline or a reversal, a received payment, an orphan, also one beyond its maximum number of payments, a surplus that is due back, or a refund that is not settled. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.
    *
    * Needs the scope `orders:self:delete`.
    */
@@ -148,7 +148,7 @@ export interface Methods {
   /**
    * Capture payments of an order.
    *
-   * Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.
+   * Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. So does a payment of which a requested refund is not settled. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled, and if requested refunds pay back all that could be applied.
    *
    * Needs the scope `orders:self:update`.
    */

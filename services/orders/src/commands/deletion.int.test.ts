@@ -1,3 +1,4 @@
+import { newId } from '@cpg/platform';
 import { MERCHANT, type OrdersService, startOrders, until } from '../testing/jest-orders.ts';
 import { offerCall, payment, paymentId } from '../testing/orders.ts';
 
@@ -60,7 +61,7 @@ test('refuses a deletion while payments has an unsettled payment that the order 
   await service.offer(order.id, 51, 5_450_000n);
   await service.offer(order.id, 53, 1_000_000n);
   await service.call('POST', `/orders/${order.id}/payments/${paymentId(53)}/failure`, failureOf(53));
-  service.stub.setUnsettled(paymentId(52));
+  service.stub.setUnsettled({ payment_id: paymentId(52) });
   const remove = () => service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT });
   const refused = await remove();
   expect(refused).toMatchObject({ status: 409, body: { code: 'order_has_unsettled_funds' } });
@@ -70,7 +71,10 @@ test('refuses a deletion while payments has an unsettled payment that the order 
     path: `POST /orders/${order.id}/unsettled-payment`,
     body: { held_by_order: [paymentId(51)] },
   });
-  service.stub.setUnsettled(null);
+  const refundId = newId('refund');
+  service.stub.setUnsettled({ payment_id: paymentId(51), refund_id: refundId });
+  expect((await remove()).body.message).toMatch(`refund ${refundId} of payment ${paymentId(51)} is not settled`);
+  service.stub.setUnsettled({ payment_id: null });
   expect((await remove()).status).toBe(200);
 });
 

@@ -30,8 +30,9 @@ import { outcomeOf } from '../order/outcomes.ts';
 import { projectOrders } from '../read/order-projection.ts';
 
 export interface Deletion {
-  /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not
-   *  decide on: one beyond the maximum number of payments, or one whose money the order has not learned of. */
+  /** Throws `order_has_unsettled_funds` if payments has a refund that is not settled, or a payment that is not settled
+   *  and that the order does not decide on: one beyond the maximum number of payments, or one whose money the order has
+   *  not learned of. */
   readonly refuseUnsettled: (order: ExistingOrder, context: CallContext) => Promise<void>;
   /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
    *  its last outcomes, removes the order and its payments from the read models, and tombstones the streams. `order` is
@@ -58,11 +59,16 @@ export const orderDeletion = ({
   payments: PaymentsClient;
 }): Deletion => {
   const refuseUnsettled: Deletion['refuseUnsettled'] = async (order, context) => {
-    const unsettled = await payments.unsettledPayment(order, context);
-    if (unsettled !== null)
+    const { payment_id: paymentId, refund_id: refundId } = await payments.unsettledPayment(order, context);
+    if (refundId !== undefined)
       throw new AppError(
         'order_has_unsettled_funds',
-        `payment ${unsettled}, on which the order has not decided, is neither settled nor refunded: wait until it is confirmed, then refund it`,
+        `refund ${refundId} of payment ${paymentId} is not settled: send it and wait until it is settled, or cancel it while it is pending`,
+      );
+    if (paymentId !== null)
+      throw new AppError(
+        'order_has_unsettled_funds',
+        `payment ${paymentId}, on which the order has not decided, is neither settled nor refunded: wait until it is confirmed, then refund it`,
       );
   };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {

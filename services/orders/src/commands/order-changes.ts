@@ -1,6 +1,7 @@
 import { type AssetTable, payableStep } from '@cpg/assets';
 import type { AcceptOrderCall, CancelOrderCall, OrderCall, UpdateOrderCall } from '@cpg/contracts';
 import type { CallContext } from '@cpg/platform';
+import { canBeCaptured } from '../order/apply-payments.ts';
 import type { OrderCommand } from '../order/command.ts';
 import type { ExistingOrder } from '../order/state.ts';
 import { quoteItems, type RateProvider } from '../rates/rates.ts';
@@ -19,7 +20,7 @@ export interface OrderChanges {
 interface OrderChangesOptions {
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
-  readonly payments: Pick<PaymentsClient, 'unsettledPayment'>;
+  readonly payments: Pick<PaymentsClient, 'refundable' | 'unsettledPayment'>;
   readonly rates: RateProvider;
   /** How long rates may be locked, from their quote. */
   readonly rateLockMaxMinutes: number;
@@ -35,18 +36,32 @@ export const orderChanges = (options: OrderChangesOptions): OrderChanges => {
   const priced = async (order: ExistingOrder, items: Items, context: CallContext): Promise<NewItems> => {
     const price = await priceOf(order, items, options);
     // Asked last: the order decides right after it.
-    return { ...price, recordedPayment: await payments.unsettledPayment(order, context) };
+    return { ...price, recordedPayment: (await payments.unsettledPayment(order, context)).payment_id };
+  };
+
+  /** By payment id: a refund that waits for its transfer. A payment that the order may still decide on has none. */
+  const openRefundsOf = async (order: ExistingOrder, context: CallContext): Promise<Record<string, string>> => {
+    const ids = order.payments
+      .filter((payment) => payment.status !== 'received' && canBeCaptured(order, payment))
+      .map(({ paymentId }) => paymentId);
+    if (ids.length === 0) return {};
+    const { payments: known } = await payments.refundable(ids, context);
+    return Object.fromEntries(
+      known.flatMap(({ payment_id: id, open_refund: refundId }) => (refundId === undefined ? [] : [[id, refundId]])),
+    );
   };
 
   return {
-    capture: (orderId, { merchant_id: merchantId }, context) =>
-      run(orderId, merchantId, { type: 'CapturePayments', at: now() }, context),
+    capture: async (orderId, { merchant_id: merchantId }, context) => {
+      const openRefunds = await openRefundsOf(await loadOrder(handler, orderId, merchantId), context);
+      return run(orderId, merchantId, { type: 'CapturePayments', openRefunds, at: now() }, context);
+    },
     accept: (orderId, { merchant_id: merchantId, reason: because }, context) =>
       run(orderId, merchantId, { type: 'AcceptOrder', because, at: now() }, context),
     cancel: async (orderId, { merchant_id: merchantId, if_unpaid: onlyUnpaid = false }, context) => {
       if (!onlyUnpaid) return run(orderId, merchantId, { type: 'CancelOrder', at: now() }, context);
       const order = await loadOrder(handler, orderId, merchantId);
-      const ifUnpaid = { recordedPayment: await payments.unsettledPayment(order, context) };
+      const ifUnpaid = { recordedPayment: (await payments.unsettledPayment(order, context)).payment_id };
       return run(orderId, merchantId, { type: 'CancelOrder', ifUnpaid, at: now() }, context);
     },
     update: async (orderId, { merchant_id: merchantId, changes }, context) => {

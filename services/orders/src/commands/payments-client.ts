@@ -38,12 +38,12 @@ export interface PaymentsClient {
   /** Which outside providers did not show all payments by these references. Payments records those that they show. */
   readonly providersWaiting: (call: ProvidersWaitingCall, context: CallContext) => Promise<ProvidersWaiting>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
-  /** A payment of the order that is not settled, other than those that the order decides on. Null if there is none.
+  /** A payment of the order that is not settled, other than those that the order decides on, or that has an open refund.
    *  The order does not decide on a payment that it knows as failed: payments may have seen its money again. */
   readonly unsettledPayment: (
     order: Pick<ExistingOrder, 'orderId' | 'payments'>,
     context: CallContext,
-  ) => Promise<string | null>;
+  ) => Promise<UnsettledPayment>;
   /** What can be refunded of the applied amounts of these payments. */
   readonly refundable: (paymentIds: readonly string[], context: CallContext) => Promise<RefundableOfOrder>;
   /** Records the parts of a refund of an order. */
@@ -112,7 +112,7 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     const held = known.filter(({ status }) => status !== 'failed');
     const body: UnsettledPaymentCall = { held_by_order: held.map(({ paymentId }) => paymentId) };
     const path = `/orders/${orderId}/unsettled-payment`;
-    return (await client.call('POST', path, { body, context, response: UnsettledPayment })).payment_id;
+    return client.call('POST', path, { body, context, response: UnsettledPayment });
   },
   refundable: (paymentIds, context) =>
     client.call('POST', '/refundable', { body: { payment_ids: paymentIds }, context, response: RefundableOfOrder }),

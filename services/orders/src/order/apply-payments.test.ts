@@ -143,6 +143,16 @@ describe('capture', () => {
       when: capture,
       then: [],
     },
+    'leaves an orphan that a refund pays back': {
+      given: [...expired, late(1, 4_000_000n), late(2, 5_000_000n)],
+      when: { ...capture, openRefunds: { [paymentId(1)]: 'rfd_1' } },
+      then: [applied({ allocations: [{ paymentId: paymentId(2) }], status: 'partially_paid_expired' })],
+    },
+    'is refused if refunds pay back all that it could apply': {
+      given: [...expired, late(1, 4_000_000n), late(2, 5_000_000n)],
+      when: { ...capture, openRefunds: { [paymentId(1)]: 'rfd_1', [paymentId(2)]: 'rfd_2' } },
+      then: 'order_state_conflict',
+    },
     'is refused before the order has deposit instructions': {
       given: [createOrder({ instructions: undefined }), offer(1, 10_000_000n)],
       when: capture,

@@ -70,18 +70,26 @@ const ACCEPTED = 'accepted_by_merchant';
 
 /** Applies every pending payment, every orphan of the order's currency and all excess, except money from before the
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
- *  it is: anybody may still replace it. */
-export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
+ *  it is: anybody may still replace it. So does a payment of which a refund waits for its transfer: the merchant has
+ *  decided to pay it back. */
+export const capture = (
+  { openRefunds = {}, at: now }: CommandOf<'CapturePayments'>,
+  order: ExistingOrder,
+): OrderEvent[] => {
   refuseCanceled(order);
   if (order.status === 'initialized')
     throw new AppError('order_state_conflict', 'the order has no deposit instructions yet: try again');
   if (order.status === 'paid') return [];
-  return applyPayments(
-    order,
-    order.payments.filter((payment) => canBeCaptured(order, payment)),
-    'captured',
-    at,
-  );
+  const capturable = order.payments.filter((payment) => canBeCaptured(order, payment));
+  const captured = capturable.filter(({ paymentId }) => openRefunds[paymentId] === undefined);
+  if (captured.length === 0 && capturable.length > 0) {
+    const { paymentId } = capturable[0]!;
+    throw new AppError(
+      'order_state_conflict',
+      `refund ${openRefunds[paymentId]} pays payment ${paymentId} back: to capture the payment, cancel the refund while it is pending`,
+    );
+  }
+  return applyPayments(order, captured, 'captured', now.toISOString());
 };
 
 /** Settles the order with what is applied, by the word of the merchant. Later money that fits into the missing part is

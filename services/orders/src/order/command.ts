@@ -88,7 +88,12 @@ export type OrderCommand =
       readonly refundable: RefundableOfOrder['payments'];
       readonly at: Date;
     }
-  | { readonly type: 'CapturePayments'; readonly at: Date }
+  | {
+      readonly type: 'CapturePayments';
+      /** By payment id: a refund of it that waits for its transfer. None by default. */
+      readonly openRefunds?: Readonly<Record<string, string>> | undefined;
+      readonly at: Date;
+    }
   | { readonly type: 'AcceptOrder'; readonly because: string; readonly at: Date }
   | { readonly type: 'CancelOrder'; readonly ifUnpaid?: IfUnpaid | undefined; readonly at: Date }
   | {

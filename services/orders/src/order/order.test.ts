@@ -157,6 +157,7 @@ describe('deletion', () => {
       'such a part, refunded in part',
       past(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1, 1_000_000n)),
     ],
+    ['a surplus that is due back', past(createOrder(), offer(1, 14_000_000n))],
     [
       'a part that a reversal left',
       past(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n), fail(2, 6_000_000n)),
@@ -216,6 +217,7 @@ describe('deletion', () => {
       [createOrder(), part, offer(2, 6_000_000n), fail(2, 6_000_000n)],
       [paidBack],
     ],
+    ['has a surplus of 4.000000 USDC that is due back: refund it', [createOrder(), offer(1, 14_000_000n)], [paidBack]],
   ])('%s: then the order can be deleted', (advice, before, followed) => {
     const refused = () => orderDecider.decide(remove, after(...before));
     expect(refused).toThrow(new RegExp(`^payment ${paymentId(1)} ${advice}$`));

@@ -1,5 +1,7 @@
 import {
   AppError,
+  dueBackMinor,
+  fromMinor,
   laterOf,
   type OfferedPayment,
   type OrderEvent,
@@ -21,6 +23,7 @@ import {
   exists,
   isHeld,
   isOpen,
+  isReturned,
   type Order,
   sightingsOf,
   takesPayments,
@@ -56,7 +59,7 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
     case 'RefundOrder':
       return refundOrder(command, order);
     case 'CapturePayments':
-      return capture(order, at);
+      return capture(command, order);
     case 'AcceptOrder':
       return accept(command, order);
     case 'CancelOrder':
@@ -152,10 +155,8 @@ const cancel = ({ ifUnpaid, at: now }: CommandOf<'CancelOrder'>, order: Existing
     );
   if (!isOpen(order)) {
     const why = takesPayments(order) ? '' : ': it takes no more payments';
-    throw new AppError(
-      'order_state_conflict',
-      `an order that is ${order.status} cannot be canceled${why}. To give money back, refund its payments`,
-    );
+    const remedy = isReturned(order) ? 'Its payments are refunded already' : 'To give money back, refund its payments';
+    throw new AppError('order_state_conflict', `an order that is ${order.status} cannot be canceled${why}. ${remedy}`);
   }
   const orphanedPaymentIds = order.payments
     .filter((payment) => payment.status === 'applied' || isHeld(payment))
@@ -177,7 +178,7 @@ const remove = (order: ExistingOrder, at: string): OrderEvent[] => {
 
 const isUnsettled = (order: ExistingOrder, payment: PaymentState): boolean =>
   payment.status === 'received' ||
-  (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor) ||
+  dueBackMinor(payment) > 0n ||
   (order.status !== 'paid' && countedMinor(order, payment) > 0n);
 
 /** Why the payment forbids to delete the order, and what ends that. */
@@ -192,6 +193,10 @@ const remedyFor = (order: ExistingOrder, payment: PaymentState): string => {
   if (status === 'orphan' && canBeCaptured(order, payment))
     return 'is an orphan that is not refunded: capture the order, or refund the payment';
   if (status === 'orphan') return 'is an orphan that is not refunded: refund it';
+  if (dueBackMinor(payment) > 0n) {
+    const surplus = fromMinor(dueBackMinor(payment), payment.decimals);
+    return `has a surplus of ${surplus} ${payment.currency} that is due back: refund it`;
+  }
   return isOpen(order)
     ? 'is applied to an order that is not paid: wait until the order is paid, or refund the payment'
     : `is applied to an order that is ${order.status}: refund the payment`;

@@ -164,6 +164,20 @@ describe('a refund of an order', () => {
     expect(refusal(canceled, refundOrder(canceled, '1')).code).toBe('nothing_to_refund');
   });
 
+  test('names a refund that reserves what is left', () => {
+    const order = after(...sixAndFour);
+    const leaving = (left_minor: string) => ({
+      refundable: [{ payment_id: paymentId(1), left_minor, recorded_parts: [], open_refund: 'rfd_1' }],
+    });
+    expect(refusal(order, refundOrder(order, '1', leaving('0')))).toMatchObject({
+      code: 'nothing_to_refund',
+      message: expect.stringContaining('cancel rfd_1 while it is pending'),
+    });
+    expect(refusal(order, refundOrder(order, '1', leaving('900000'))).message).toBe(
+      'only 0.900000 USDC of what is applied to the order can still be refunded, because requested refunds, as rfd_1, reserve the rest',
+    );
+  });
+
   test('leaves what it gave back as paid when another payment fails', () => {
     const order = refunded(after(...sixAndFour), '4');
     const reversed = decided(order, fail(1, 6_000_000n)).order as ExistingOrder;
@@ -208,8 +222,7 @@ describe('an amount in an item currency', () => {
   test('names what is left in both currencies when it is too large', () => {
     const { code, message } = refusal(order, refundOrder(order, '200.01', { currency: 'MXN' }));
     expect(code).toBe('refund_too_large');
-    expect(message).toContain('10.000000 USDC');
-    expect(message).toContain('200.00 MXN');
+    expect(message).toContain('only 10.000000 USDC (200.00 MXN) of what');
   });
 
   test('refuses a currency that the order does not have, and too many decimals', () => {

@@ -47,7 +47,8 @@ export const refundOrder = (command: CommandOf<'RefundOrder'>, order: ExistingOr
     );
   const left = paymentsLeft(order, refundable);
   const leftMinor = left.reduce((sum, payment) => sum + payment.leftMinor, 0n);
-  const amountMinor = amountToRefund(order, { amount, currency }, leftMinor);
+  const openRefund = refundable.find((payment) => payment.open_refund !== undefined)?.open_refund;
+  const amountMinor = amountToRefund(order, { amount, currency }, { leftMinor, openRefund });
   const parts = splitRefund(amountMinor, left);
   const isConverted = currency !== order.currency;
   return [
@@ -104,11 +105,11 @@ const paymentsLeft = (order: ExistingOrder, refundable: RefundableOfOrder['payme
 
 /** The amount of a refund in minor units of the order. An amount in an item currency is converted by the locked rate.
  *  The sum of all refunds in that currency is rounded up, not each of them, so that refunds that add up to the price
- *  add up to the total. An amount that is worth all that is left refunds all of it. */
+ *  add up to the total. An amount that is worth all that is left refunds all of it. `openRefund` reserves a part. */
 const amountToRefund = (
   order: ExistingOrder,
   { amount, currency }: { readonly amount: string; readonly currency: RefundCurrency },
-  leftMinor: bigint,
+  { leftMinor, openRefund }: { readonly leftMinor: bigint; readonly openRefund: string | undefined },
 ): bigint => {
   const rate = currency === order.currency ? undefined : requiredRate(order, currency);
   const decimals = rate === undefined ? order.decimals : priceDecimals(currency as ItemCurrency);
@@ -116,7 +117,9 @@ const amountToRefund = (
   if (leftMinor === 0n)
     throw new AppError(
       'nothing_to_refund',
-      'nothing that is applied to the order is left to refund. What is due back is refunded by itself: POST /v1/payments/{id}/refund',
+      openRefund === undefined
+        ? 'nothing that is applied to the order is left to refund. To pay back what is not applied, refund its payment: POST /v1/payments/{id}/refund'
+        : `requested refunds reserve all that is left to refund: cancel ${openRefund} while it is pending to refund its amount in another way`,
     );
   const wantedMinor = rate === undefined ? givenMinor : convertedMinor(order, { amount, currency, rate });
   if (wantedMinor <= leftMinor) return wantedMinor;
@@ -127,8 +130,12 @@ const amountToRefund = (
       const scale = priceDecimals(each as ItemCurrency);
       return `${fromMinor(worthMinor(leftMinor, order, { rate: locked, decimals: scale }), scale)} ${each}`;
     });
-  const all = [`${fromMinor(leftMinor, order.decimals)} ${order.currency}`, ...worths].join(', which is ');
-  throw new AppError('refund_too_large', `only ${all}, can still be refunded of what is applied to the order`);
+  const all = `${fromMinor(leftMinor, order.decimals)} ${order.currency}`;
+  const worth = worths.length > 0 ? ` (${worths.join(' or ')})` : '';
+  throw new AppError(
+    'refund_too_large',
+    `only ${all}${worth} of what is applied to the order can still be refunded${openRefund === undefined ? '' : `, because requested refunds, as ${openRefund}, reserve the rest`}`,
+  );
 };
 
 const convertedMinor = (

@@ -179,6 +179,10 @@ export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
 export const hasLostPayment = ({ status, statusReason }: ExistingOrder): boolean =>
   status === 'reversed' && statusReason === 'payment_failed';
 
+/** Whether the merchant refunded what had paid the order: nobody is asked to pay it again. */
+export const isReturned = ({ status, statusReason }: ExistingOrder): boolean =>
+  status === 'reversed' && statusReason === 'payment_refunded';
+
 /** Whether money of the payment is left over only because the order was paid. The block of an orphan may have changed
  *  since: then it has to be confirmed again. */
 export const isExcess = (order: ExistingOrder, payment: PaymentState): boolean => {

@@ -1,6 +1,6 @@
 import { type AssignedInstruction, exampleOf, Order, type OrderStatus, Payment } from '@cpg/contracts';
 import { BODY_LIMIT_BYTES } from '@cpg/platform';
-import { after, cancel, dueAt, existing, expireAt } from '../testing/jest-deciding.ts';
+import { after, cancel, dueAt, existing, expireAt, refund } from '../testing/jest-deciding.ts';
 import { createOrder, instruction, minutesAfterNoon, NOON, offer, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { MAX_PAYMENTS } from './state.ts';
@@ -59,6 +59,24 @@ test('a QR code contains what the provider wants in it, by default its page', ()
     payment_url: instruction.paymentUrl,
   });
   expect(codeOf({})).toMatchObject({ qr_content: instruction.paymentUrl });
+});
+
+test('asks nobody to pay an order again that was refunded, and to pay one whose payment failed', () => {
+  const asked = (...more: OrderCommand[]) => {
+    const order = createOrder({ instructions: [deposit, instruction] });
+    const view = orderView(existing(after(order, offer(1, 10_000_000n), ...more)));
+    return [view.remaining_amount, view.deposit_instructions.map((each) => [each.amount, Object.keys(each)].flat())];
+  };
+  const [uri, code] = [expect.arrayContaining(['payment_uri']), expect.arrayContaining(['qr_content'])];
+  const [, failedAsks] = asked(failed(1));
+  expect(failedAsks).toEqual([uri, code]);
+  const [remaining, refundedAsks] = asked(refund(1, 10_000_000n));
+  expect(remaining).toBe('10.000000');
+  expect(refundedAsks).toEqual([
+    expect.not.arrayContaining(['payment_uri']),
+    expect.not.arrayContaining(['qr_content']),
+  ]);
+  expect(refundedAsks).toEqual([expect.arrayContaining(['0.000000']), expect.arrayContaining(['0.000000'])]);
 });
 
 test('shows the page of the rail that has one, and the sums of the items', () => {

@@ -18,6 +18,7 @@ import {
   dueAt,
   orderDueBackMinor,
   type ExistingOrder,
+  isReturned,
   isSettledWith,
   remainingMinor,
   shortfallMinor,
@@ -86,7 +87,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
       provider,
       payment_reference,
       payment_url: paymentUrl,
-      ...(takesPayments(order) && { qr_content: qrContent ?? paymentUrl }),
+      ...(asksForMoney(order) && { qr_content: qrContent ?? paymentUrl }),
       expires_at,
     };
   }
@@ -104,7 +105,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     amount,
     amount_units: String(units),
     decimals,
-    ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
+    ...(asksForMoney(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
     ...(smallestPayableMinor && {
       smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), order.decimals),
@@ -113,8 +114,11 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   };
 };
 
+const asksForMoney = (order: ExistingOrder): boolean => takesPayments(order) && !isReturned(order);
+
 /** The amount to ask for: the rest beside payments that are held or on their way, in a step that wallets take. */
 const missingMinor = (order: ExistingOrder): bigint => {
+  if (isReturned(order)) return 0n;
   const pending = order.payments.filter(
     (payment) => payment.status === 'received' && unfitReason(order, payment) === null,
   );

@@ -102,5 +102,5 @@ export const expireAt = (at: Date): OrderCommand => ({ type: 'ExpireOrder', at }
 export const dueAt = minutesAfterNoon(60);
 export const cancel: OrderCommand = { type: 'CancelOrder', at: NOON };
 export const accept: OrderCommand = { type: 'AcceptOrder', because: 'close enough', at: NOON };
-export const capture: OrderCommand = { type: 'CapturePayments', at: NOON };
+export const capture: CommandOf<'CapturePayments'> = { type: 'CapturePayments', at: NOON };
 export const remove: OrderCommand = { type: 'DeleteOrder', at: NOON };

@@ -1,5 +1,13 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AppError, AssignedInstruction, Stock, StockCall } from '@cpg/contracts';
+import type {
+  AppError,
+  AssignedInstruction,
+  RefundableCall,
+  RefundableOfOrder,
+  Stock,
+  StockCall,
+  UnsettledPayment,
+} from '@cpg/contracts';
 import { errorBody } from '@cpg/platform';
 import { instruction } from './orders.ts';
 
@@ -9,13 +17,22 @@ export const startPaymentsStub = async () => {
   let slow = false;
   let available = true;
   let refusal: AppError | null = null;
-  let unsettled: string | null = null;
+  let unsettled: UnsettledPayment = { payment_id: null };
+  let openRefunds: Readonly<Record<string, string>> = {};
   let waitingFor: string[] = [];
   let leased = 0;
   const stockFor = ({ references }: StockCall): Stock => {
     const lease = () => ({ payment_reference: `LEASED${(leased += 1)}`, payment_url: 'http://127.0.0.1:4000/pay/REF' });
     return { addresses: {}, references: { sandbox: Array.from({ length: references }, lease) } };
   };
+  const refundableOf = ({ payment_ids }: RefundableCall): RefundableOfOrder => ({
+    payments: payment_ids.map((id) => ({
+      payment_id: id,
+      left_minor: '0',
+      recorded_parts: [],
+      ...(openRefunds[id] && { open_refund: openRefunds[id] }),
+    })),
+  });
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -35,7 +52,8 @@ export const startPaymentsStub = async () => {
       ...(request.url === '/stock' && { '/stock': stockFor(body) }),
       '/chains/waiting': { waiting_for: waitingFor },
       '/providers/waiting': { waiting_for: waitingFor },
-      'unsettled-payment': { payment_id: unsettled },
+      ...(request.url === '/refundable' && { '/refundable': refundableOf(body) }),
+      'unsettled-payment': unsettled,
     };
     const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
     response
@@ -53,7 +71,9 @@ export const startPaymentsStub = async () => {
     setSlow: (value: boolean) => void (slow = value),
     /** Networks and providers that were not read past any deadline. */
     setWaitingFor: (networks: string[]) => void (waitingFor = networks),
-    setUnsettled: (paymentId: string | null) => void (unsettled = paymentId),
+    setUnsettled: (payment: UnsettledPayment) => void (unsettled = payment),
+    /** By payment id. */
+    setOpenRefunds: (refunds: Readonly<Record<string, string>>) => void (openRefunds = refunds),
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(done));

@@ -76,11 +76,11 @@ test('finds the payments of an order that are not settled and that the order doe
     at: DECIDED_AT,
   }));
   const unsettled = (heldByOrder: string[] = []) => unsettledPaymentOf(payments.pool, orderId, heldByOrder);
-  expect(await unsettled()).toBeNull();
+  expect(await unsettled()).toEqual({ payment_id: null });
   const { payment } = await payments.register(report(orderId));
   expect(payment).toMatchObject({ status: 'orphan', orphan_reason: 'too_many_payments' });
-  expect(await unsettled()).toBe(payment.id);
-  expect(await unsettled([payment.id])).toBeNull();
+  expect(await unsettled()).toEqual({ payment_id: payment.id });
+  expect(await unsettled([payment.id])).toEqual({ payment_id: null });
 });
 
 describe('money that is seen again after its payment was deleted with its order', () => {

@@ -206,6 +206,10 @@ describe('CancelRefund', () => {
     given(...pending, refundCanceled)
       .when(cancelRefund())
       .thenNothing());
+  test('is refused for a refund that states what the merchant paid back', () =>
+    given(...applied, paymentRefunded('4000'))
+      .when(cancelRefund())
+      .thenRefused('payment_conflict'));
   test('is refused once a transfer was seen', () => {
     given(...sent)
       .when(cancelRefund())

@@ -63,6 +63,8 @@ export const reopenRefund = (
 
 /** Frees the amount of a pending refund. Ignores a repeat. */
 export const cancelRefund = ({ refundId, at }: CommandOf<'CancelRefund'>, payment: ExistingPayment): PaymentEvent[] => {
+  if (findRefund(payment, refundId)?.status === 'recorded')
+    throw conflict('the refund states that you paid back, and cannot be canceled');
   const { status } = requestedRefund(payment, refundId);
   if (status === 'canceled') return [];
   if (status !== 'pending') throw conflict(`the refund is ${status}: only a pending refund can be canceled`);

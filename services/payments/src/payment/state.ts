@@ -81,7 +81,8 @@ export const isOwed = ({ status }: Pick<ExistingPayment, 'status'>): boolean =>
 export const reservedMinor = ({ refunds }: Pick<ExistingPayment, 'refunds'>): bigint =>
   refunds.reduce((sum, { status, amountMinor }) => (isReserved(status) ? sum + amountMinor : sum), 0n);
 
-const isReserved = (status: RefundStatus): boolean => status === 'pending' || status === 'sent';
+/** Whether a refund in this status keeps its amount from other refunds. */
+export const isReserved = (status: RefundStatus): boolean => status === 'pending' || status === 'sent';
 
 /** The amount that can still be refunded, in minor units. */
 export const refundableMinor = (payment: ExistingPayment): bigint =>

@@ -1,4 +1,4 @@
-import { dueBackMinor, refundView } from '@cpg/contracts';
+import { dueBackMinor, refundView, type UnsettledPayment } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 import { paymentResource } from '../payment/view.ts';
@@ -139,19 +139,23 @@ const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =
   }));
 
 /** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`; or one with a
- *  refund that is not settled. */
+ *  refund that is not settled, which is named then. */
 export const unsettledPaymentOf = async (
   db: Queryable,
   orderId: string,
   heldByOrder: readonly string[],
-): Promise<string | null> => {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from payments.payments as payment
-     where order_id = $1 and not deleted and ((status in ('received', 'orphan') and id <> all($2)) or exists (
-       select from payments.refunds where payment_id = payment.id and status in ('pending', 'sent'))) limit 1`,
+): Promise<UnsettledPayment> => {
+  const { rows } = await db.query<{ id: string; refund_id: string | null }>(
+    `select payment.id, refund.id as refund_id
+     from payments.payments as payment
+     left join payments.refunds as refund on refund.payment_id = payment.id and refund.status in ('pending', 'sent')
+     where payment.order_id = $1 and not payment.deleted
+       and ((payment.status in ('received', 'orphan') and payment.id <> all($2)) or refund.id is not null)
+     limit 1`,
     [orderId, heldByOrder],
   );
-  return rows[0]?.id ?? null;
+  const [found] = rows;
+  return { payment_id: found?.id ?? null, ...(found?.refund_id && { refund_id: found.refund_id }) };
 };
 
 /** The payments of an order, oldest first. */

@@ -3,7 +3,7 @@ import type { HandleOptions } from '@cpg/event-sourcing';
 import type { CallContext, Logger } from '@cpg/platform';
 import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
-import { appliedLeftMinor } from '../payment/state.ts';
+import { appliedLeftMinor, isReserved } from '../payment/state.ts';
 
 /** Records the parts of a refund of an order on its payments, and sends each to the order. Idempotent: a repeat
  *  finishes what a crash left. A part that its payment cannot take any more is left out, with a warning. */
@@ -40,6 +40,7 @@ export const orderRefunds = ({
           payment_id: paymentId,
           left_minor: String(appliedLeftMinor(payment)),
           recorded_parts: parts.map(({ refundId }) => refundId),
+          open_refund: payment.refunds.find(({ status }) => isReserved(status))?.refundId,
         };
       }),
     ),

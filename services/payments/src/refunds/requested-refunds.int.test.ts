@@ -231,8 +231,21 @@ test('an order whose refund is not settled keeps its payments', async () => {
   const unsettled = async () =>
     (await payments.call('POST', `/orders/${orderId}/unsettled-payment`, { held_by_order: [] })).body;
   expect(await unsettled()).toEqual({ payment_id: null });
-  await request(paymentId);
-  expect(await unsettled()).toEqual({ payment_id: paymentId });
+  const { refundId } = await request(paymentId);
+  expect(await unsettled()).toEqual({ payment_id: paymentId, refund_id: refundId });
+});
+
+test('an order learns which of its payments a requested refund pays back, until that is canceled', async () => {
+  const paymentId = await paid();
+  const openRefund = async () => {
+    const { body } = await payments.call('POST', '/refundable', { payment_ids: [paymentId] });
+    return (body as { payments: { open_refund?: string }[] }).payments[0]!.open_refund;
+  };
+  expect(await openRefund()).toBeUndefined();
+  const { refundId } = await request(paymentId);
+  expect(await openRefund()).toBe(refundId);
+  await payments.call('POST', `/refunds/${refundId}/cancel`, { merchant_id: MERCHANT });
+  expect(await openRefund()).toBeUndefined();
 });
 
 test('refuses what cannot be proven, with the reason', async () => {

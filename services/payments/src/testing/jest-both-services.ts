@@ -313,11 +313,12 @@ const paymentsService = ({
     refundClaims: { issue: notCalled, show: notCalled, check: notCalled, confirm: notCalled },
     commands,
     deletePayments,
-    unsettledPayment: async (orderId, heldByOrder) =>
-      streams
+    unsettledPayment: async (orderId, heldByOrder) => {
+      const unsettled = streams
         .paymentsOf(orderId)
-        .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId))
-        ?.paymentId ?? null,
+        .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId));
+      return { payment_id: unsettled?.paymentId ?? null };
+    },
     readStatusOf: async () => 'reported',
     history: paymentHistory({ client, readModel }),
     depositSettings: { show: notCalled, change: notCalled },

@@ -14,7 +14,7 @@ export const TOKENS = {
 /** The token of a caller that may call a route of payments. */
 export const tokenFor = (url: string): string => {
   const byOrders =
-    /^\/(instructions|stock|availability|outcomes|chains|providers\/waiting)|^\/orders\/[^/]+\/(unsettled-)?payment/;
+    /^\/(instructions|refundable|stock|availability|outcomes|chains|providers\/waiting)|^\/orders\/[^/]+\/(unsettled-)?payment/;
   if (byOrders.test(url)) return TOKENS.orders[0];
   if (url.startsWith('/merchants')) return TOKENS.admin[0];
   return (url.includes('/messages') ? TOKENS['webhook-dispatcher'] : TOKENS.gateway)[0];
