@@ -1,5 +1,6 @@
 import { evmAssetOf, mineBlocks, pay, PAYER } from '@cpg/local-chain';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
+import { admin } from '../harness/merchants.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
 import { testRefund } from './refunds.ts';
 
@@ -10,8 +11,8 @@ onEvm('refunds on an EVM chain', () => {
   beforeAll(async () => void (evm = await startEvmStack(2)));
   afterAll(() => evm?.stop());
 
-  test.each([[undefined], ['ETH' as const]])(
-    'a refund of an order (%s) is pending, sent and settled by the transfer of the wallet',
+  test.each(['USDT', 'ETH'] as const)(
+    'a refund of an order in %s is pending, sent and settled by the transfer of the wallet',
     (currency) =>
       testRefund(
         {
@@ -31,4 +32,26 @@ onEvm('refunds on an EVM chain', () => {
         currency,
       ),
   );
+
+  test('a late payment that a requested refund pays back is neither captured nor deleted', async () => {
+    const { desk, stack, call } = evm;
+    const { order, deposit } = await desk.order();
+    await desk.passDeadline(order.id);
+    await desk.sees(order.id, { status: 'expired', payments: [] });
+    await call('evm_increaseTime', 1); // block times are whole seconds
+    await pay(call, evmAssetOf(deposit.asset), deposit.address, BigInt(deposit.amount_units));
+    await mineBlocks(call);
+    const { payments } = await desk.sees(order.id, { status: 'expired', payments: [{ orphan_reason: 'late' }] });
+    await admin(stack, ['refund-addresses', 'add', desk.shop.id, '--network', LOCAL_NETWORK, '--address', PAYER]);
+    const send = desk.shop.api.send;
+    const requested = await send('POST', `/v1/payments/${payments[0]!.id}/refund`, { body: { settle: 'on_chain' } });
+    const { refund_id: refundId } = requested.body as { refund_id: string };
+
+    const capture = () => send('POST', `/v1/orders/${order.id}/capture`);
+    for (const answer of [await capture(), await send('DELETE', `/v1/orders/${order.id}`)]) {
+      expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining(refundId) } });
+    }
+    await send('POST', `/v1/refunds/${refundId}/cancel`);
+    expect(await capture()).toMatchObject({ status: 201, body: { status: 'paid' } });
+  });
 });

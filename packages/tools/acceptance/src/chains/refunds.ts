@@ -24,7 +24,7 @@ export interface RefundChain {
 /** Pays an order in full, and refunds it by a transfer that the chain proves. */
 export const testRefund = async (
   { desk, stack, network, wallet, destination, pay, confirm, transfer }: RefundChain,
-  currency?: PaymentCurrency,
+  currency: PaymentCurrency,
 ): Promise<void> => {
   const post = async <T>(path: string, body: object, expected: number): Promise<T> => {
     const { status, body: answer } = await desk.shop.api.send('POST', path, { body });
@@ -38,7 +38,7 @@ export const testRefund = async (
       return refund.status === status && refund;
     });
 
-  const { order, deposit } = await desk.order(currency && { payment_currency: currency });
+  const { order, deposit } = await desk.order({ payment_currency: currency });
   await pay(deposit, BigInt(deposit.amount_units));
   await confirm();
   const { payments } = await desk.sees(order.id, { status: 'paid', payments: [{ status: 'applied' }] });
