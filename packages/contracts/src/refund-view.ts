@@ -23,6 +23,8 @@ export interface RefundState {
   readonly claim?: { readonly expiresAt: string } | undefined;
   /** When it was recorded or requested. */
   readonly at: string;
+  /** When it was settled or canceled. */
+  readonly endedAt?: string | undefined;
 }
 
 /** The refund after the event that recorded or settled it. */
@@ -49,6 +51,7 @@ export const recordedRefund = ({
     asset,
     destination,
     at: requestedAt ?? at,
+    endedAt: requestedAt === undefined ? undefined : at,
   });
 
 /** The Refund resource. */
@@ -72,6 +75,7 @@ export const refundView = (
     destination: refund.destination,
     claim_expires_at: isClaimable(refund) ? refund.claim?.expiresAt : undefined,
     created_at: refund.at,
+    settled_at: refund.status === 'settled' ? refund.endedAt : undefined,
   };
   return withoutUndefined(view) as Refund;
 };

@@ -156,12 +156,10 @@ export const ORDER_EXAMPLES: Examples = {
       reason: 'payment_refunded',
       at: REFUNDED,
     },
-    resource: order({
+    resource: orderWith(refundedPayment(), {
       status: 'reversed',
       status_reason: 'payment_refunded',
       paid_at: PAID,
-      payments: [refundedPayment()],
-      updated_at: REFUNDED,
     }),
   },
   'order.accepted': {

@@ -151,7 +151,7 @@ export const order = (differences: Partial<Order> = {}): Order => ({
   ...differences,
 });
 
-/** The order while its payment is on the way, or applied: nothing more is to be paid. */
+/** The order while its payment is on the way, or applied, or refunded: nothing more is to be paid. */
 export const orderWith = (payment: Payment, differences: Partial<Order> = {}): Order =>
   order({
     payments: [payment],

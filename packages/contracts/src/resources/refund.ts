@@ -50,6 +50,7 @@ export const Refund = withExample(
       'Until when the payer can enter the address on the claim link of `POST /v1/refunds/{id}/claim`. Absent without a link, and once there is a `destination`.',
     ),
     created_at: CreatedAt,
+    settled_at: Timestamp.optional().describe('When its transfer was final. Absent unless it is `settled`.'),
   }),
   {
     id: EXAMPLE_IDS.refund,

@@ -4188,6 +4188,11 @@ export interface components {
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When its transfer was final. Absent unless it is `settled`.
+             */
+            settled_at?: string | undefined;
         };
         /**
          * @example {

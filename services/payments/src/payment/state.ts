@@ -29,8 +29,6 @@ export interface PaymentRefund extends RefundState {
   readonly afterHeight?: number | undefined;
   readonly transferId?: string | undefined;
   readonly claim?: RefundClaimLink | undefined;
-  /** When it was settled or canceled. */
-  readonly endedAt?: string | undefined;
 }
 
 /** To whom an operator gave unclaimed money. */

@@ -36,7 +36,7 @@ export const paymentProjection = (
     schema: 'payments',
     tables: ['payments', 'refunds'],
     counts: paymentCounts,
-    version: 6,
+    version: 7,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderingKeyOf: orderOfPayment(client),
     transientColumns: [],
