@@ -10,7 +10,7 @@ export const SCOPES = {
   'orders:self:update': 'change, cancel, capture and accept orders',
   'orders:self:delete': 'delete orders',
   'payments:self:read': 'read and list payments and refunds',
-  'payments:self:refund': 'record refunds',
+  'payments:self:refund': 'refund payments and orders: record, request and cancel refunds, and make claim links',
   'webhooks:self:create': 'create webhooks',
   'webhooks:self:read': 'read and list webhooks, deliveries and replays',
   'webhooks:self:update': 'change webhooks, send deliveries again, start and cancel replays',
