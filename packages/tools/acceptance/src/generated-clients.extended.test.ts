@@ -80,6 +80,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       const printed = await runPython('shop.py');
       // The example of the guide lists the order that shop.py canceled.
       expect(await runPython('orders.py')).toMatch(/^ord_\w+ canceled \d+\.\d{6}\n$/);
+      // The second example of the guide follows the first.
+      const examples = ['orders.py', 'refunds.py'].map((name) => readFile(join(CLIENTS, 'python', name), 'utf8'));
+      const both = (await Promise.all(examples)).join('\n');
+      expect(await run(join(programs, 'python'), ['-c', both], folder, inFolder)).toMatch(
+        /\npaid due back: 2\.500000\nrfd_\w+ 2\.500000 due back: 0\n$/,
+      );
       return printed;
     },
   },
@@ -141,7 +147,7 @@ const startLaterVersion = async (): Promise<Server> => {
   return server;
 };
 
-test.each(['templates/str_enum.py.jinja', 'orders.py', 'receive.py'])(
+test.each(['templates/str_enum.py.jinja', 'orders.py', 'refunds.py', 'receive.py'])(
   'the guide for merchants has %s for Python',
   async (name) => {
     const guide = await readFile(new URL('../../../../docs/merchants.md', import.meta.url), 'utf8');
