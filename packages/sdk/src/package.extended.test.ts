@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -50,6 +60,13 @@ test('the package names no other package of this repository, and nothing is inst
     const imported = [...code.matchAll(/(?:from |require\(|import\()["']([^"'.][^"']*)["']/g)].map(([, name]) => name!);
     expect({ path, imported: [...new Set(imported)].filter((name) => name !== 'zod') }).toEqual({ path, imported: [] });
   }
+});
+
+test.each(['README.md', 'webhooks.md'])('each link of %s leads to a file of the package', (document) => {
+  const links = [...readFileSync(installed(document), 'utf8').matchAll(/\]\((?!https:)([^)#\s]+)/g)].map(
+    ([, link]) => link!,
+  );
+  expect(links.filter((link) => !existsSync(installed(link)))).toEqual([]);
 });
 
 describe.each([
