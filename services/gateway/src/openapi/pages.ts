@@ -127,12 +127,19 @@ ${Object.values(PLACES)
 <p>Requests go to <code>/v1</code> and need an API key in the header <code>x-api-key</code>.</p>`,
 );
 
+const GUIDE_LINKS = [
+  ['/docs/guide', 'Guide'],
+  ['/docs/guide/order-states', 'Order states'],
+  ['/docs/guide/sdk', 'Client for TypeScript'],
+  ['/docs/guide/sdk/webhooks', 'Webhook verifier'],
+  ['/docs', 'API reference'],
+  ['/docs/errors', 'Errors'],
+]
+  .map(([path, text]) => `<a href="${path}">${text}</a>`)
+  .join(' · ');
+
 const guidePage = ({ title, html }: Guide): string =>
-  document(
-    `${title}: ${TITLE}`,
-    `<style>${STYLE}</style>`,
-    `<p><a href="/docs">API reference</a> · <a href="/docs/errors">Errors</a></p>\n${html}`,
-  );
+  document(`${title}: ${TITLE}`, `<style>${STYLE}</style>`, `<p>${GUIDE_LINKS}</p>\n${html}`);
 
 const inline = (markdown: string): string => escape(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
 
