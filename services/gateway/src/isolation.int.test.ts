@@ -193,7 +193,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     checkoutOrder: ofKey((db, own, given) => checkout.checkoutOrder(db, own.merchantId, given.orderId)),
     changedCheckoutOrders: ofKey((db, own) => checkout.changedCheckoutOrders(db, new Map([[own.orderId, 1]]))),
     transferDepths: ofKey((db, own) => checkout.transferDepths(db, [{ network: 'chain', id: own.transferId }])),
-    shownClaims: ofKey((db, own, given) => checkout.shownClaims(db, own.merchantId, given.orderId)),
+    unsettledRefunds: ofKey((db, own, given) => checkout.unsettledRefunds(db, own.merchantId, given.orderId)),
     chainHeights: ofAll('blocks have no merchant'),
   },
   'door/idempotency/deleted-resources.ts': {

@@ -3,6 +3,7 @@ import { ItemCurrency, ItemKind, PaymentCurrency, PaymentRail } from '../currenc
 import { Timestamp } from '../ids.ts';
 import { Amount, SignedAmount } from '../money.ts';
 import { Capabilities } from './capabilities.ts';
+import { OrphanReason } from './payment.ts';
 
 // The payer's view of an order, without the merchant's ids, emails, metadata and references.
 
@@ -91,6 +92,8 @@ export const CheckoutPayment = z.strictObject({
   /** The name of the token that arrived, where it is not the currency. */
   asset_label: z.string().optional(),
   state: CheckoutPaymentState,
+  /** Why it does not count. */
+  orphan_reason: OrphanReason.optional(),
   /** The parts that the merchant must return, and has returned. */
   due_back: Amount,
   returned: Amount,
@@ -131,6 +134,10 @@ export const Checkout = z.strictObject({
   pending: Amount,
   /** The amount that is left to send. */
   remaining: Amount,
+  /** The part of the total that is missing of a paid order. The payer does not owe it. */
+  shortfall: Amount,
+  /** Whether the merchant accepted less than the total. */
+  accepted_by_merchant: z.boolean(),
   /** Applied beyond the total. */
   surplus: Amount,
   rates: z.array(CheckoutRate),
@@ -149,7 +156,15 @@ export const Checkout = z.strictObject({
   ways: z.array(WayToPay),
   payments: z.array(CheckoutPayment),
   /** The refunds for which the payer can enter an address. Only those that the merchant shows here. */
-  refund_claims: z.array(z.strictObject({ amount: Amount, currency: PaymentCurrency, path: z.string() })),
+  refund_claims: z.array(
+    z.strictObject({
+      amount: Amount,
+      currency: PaymentCurrency,
+      /** The part of `amount` that `due_back` contains. */
+      of_due_back: Amount,
+      path: z.string(),
+    }),
+  ),
   /** Pages of the merchant, with `order_id` and `status` in their query. */
   return_url: z.string().optional(),
   cancel_url: z.string().optional(),

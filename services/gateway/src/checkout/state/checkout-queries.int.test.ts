@@ -3,7 +3,13 @@ import type { Queryable } from '@cpg/platform/postgres';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { orderOf, projectOrder, projectRefund, refundOf } from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
-import { changedCheckoutOrders, chainHeights, checkoutOrder, shownClaims, transferDepths } from './checkout-queries.ts';
+import {
+  changedCheckoutOrders,
+  chainHeights,
+  checkoutOrder,
+  unsettledRefunds,
+  transferDepths,
+} from './checkout-queries.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
@@ -77,7 +83,7 @@ test('an order shows the settings of its merchant until it is deleted', () =>
     expect(await find()).toBeNull();
   }));
 
-test('finds the refunds of an order that wait for an address, and whose link the page shows', () =>
+test('finds the unsettled refunds of an order, with the claim links that the page shows', () =>
   rolledBack(gateway.pool, async (db) => {
     const insert = async (hash: string, change: string) => {
       const refund = refundOf(newId('refund'), shop.id, { order_id: 'ord_1' });
@@ -90,10 +96,16 @@ test('finds the refunds of an order that wait for an address, and whose link the
       return refund;
     };
     const shown = await insert('shown', "status = 'pending'");
-    for (const change of ['claim_on_page = false', "destination = '0x01'", "status = 'canceled'", "order_id = 'ord_2'"])
+    const hidden = await insert('hidden', 'claim_on_page = false');
+    const confirmed = await insert('confirmed', "destination = '0x01'");
+    const sent = await insert('sent', "status = 'sent'");
+    for (const change of ["status = 'canceled'", "status = 'settled'", "status = 'recorded'", "order_id = 'ord_2'"])
       await insert(change, change);
-    expect(await shownClaims(db, shop.id, 'ord_1')).toEqual([{ hash: 'shown', refund: shown }]);
-    expect(await shownClaims(db, newId('merchant'), 'ord_1')).toEqual([]);
+    expect(await unsettledRefunds(db, shop.id, 'ord_1')).toEqual([
+      { hash: 'shown', refund: shown },
+      ...[hidden, confirmed, sent].map((refund) => ({ hash: null, refund })),
+    ]);
+    expect(await unsettledRefunds(db, newId('merchant'), 'ord_1')).toEqual([]);
   }));
 
 test('an order has changed when its row has another revision', () =>

@@ -79,18 +79,23 @@ export const transferDepths = async (db: Queryable, refs: readonly TransferRef[]
   return rows.map((row) => ({ ...row, confirmations: Number(row.confirmations) }));
 };
 
-/** A refund for which the payment page shows a claim link. */
-export interface ShownClaim {
-  readonly hash: string;
+/** A refund that waits for its transfer, or for the end of it. */
+export interface UnsettledRefund {
+  /** Of the claim link that the page shows, while the refund waits for an address of the payer; else null. */
+  readonly hash: string | null;
   readonly refund: Refund;
 }
 
-/** The refunds of an order that wait for an address of the payer, and whose claim link the page shows. Oldest first. */
-export const shownClaims = async (db: Queryable, merchantId: string, orderId: string): Promise<ShownClaim[]> => {
-  const { rows } = await db.query<ShownClaim>({
-    name: 'shown-claims',
+/** The refunds of an order that are not settled, oldest first. */
+export const unsettledRefunds = async (
+  db: Queryable,
+  merchantId: string,
+  orderId: string,
+): Promise<UnsettledRefund[]> => {
+  const { rows } = await db.query<UnsettledRefund>({
+    name: 'unsettled-refunds',
     text: `select page_claim as hash, resource as refund from payments.api_refunds
-           where order_id = $2 and merchant_id = $1 and page_claim is not null order by created_at, id`,
+           where order_id = $2 and merchant_id = $1 and status in ('pending', 'sent') order by created_at, id`,
     values: [merchantId, orderId],
   });
   return rows;

@@ -59,7 +59,9 @@ test.each([
   const other = payment({ currency, status: 'orphan', orphan_reason: 'wrong_currency', ...amounts });
   const checkout = of({ payments: [other] });
   expect(checkout).toMatchObject({ state: 'waiting', paid: NONE, remaining: ALL, due_back: NONE });
-  expect(checkout.payments).toMatchObject([{ amount, due_back: amount, returned: zero }]);
+  expect(checkout.payments).toMatchObject([
+    { amount, due_back: amount, returned: zero, orphan_reason: 'wrong_currency' },
+  ]);
 });
 
 test.each(['received', 'orphan'] as const)('a token that does not count pays nothing of the order: %s', (status) => {
@@ -278,14 +280,59 @@ test.each<[string, Partial<Payment>[], [paid: string, returned: string, dueBack:
 test('names the refunds that wait for an address on this page, until their links expire', () => {
   const claim_expires_at = NOW.toISOString();
   const shown = { ...exampleOf(Refund), amount: '7.500000', claim_expires_at: '2026-01-31T12:10:00.001Z' };
-  const claims = [
+  const unsettledRefunds = [
     { hash: '0a', refund: shown },
     { hash: '0b', refund: { ...shown, claim_expires_at } },
+    { hash: null, refund: shown },
   ];
-  expect(of({ claims }).refund_claims).toEqual([
-    { amount: '7.500000', currency: 'USDC', path: `/pay/${REFERENCE}/refunds/0a` },
+  expect(of({ unsettledRefunds }).refund_claims).toEqual([
+    { amount: '7.500000', currency: 'USDC', of_due_back: NONE, path: `/pay/${REFERENCE}/refunds/0a` },
   ]);
   expect(of().refund_claims).toEqual([]);
+});
+
+test.each<[string, [amount: string, hash: string | null][], Partial<Payment>, string[]]>([
+  ['a part of it', [['5.000000', '0a']], {}, ['5.000000']],
+  ['more than it', [['9.000000', '0a']], {}, ['7.527800']],
+  [
+    'the rest beside an older refund',
+    [
+      ['5.000000', null],
+      ['9.000000', '0a'],
+    ],
+    {},
+    ['2.527800'],
+  ],
+  ['nothing of it, for another payment', [['5.000000', '0a']], { id: 'pay_other' }, [NONE]],
+  [
+    'nothing of late money, which the merchant may accept',
+    [['5.000000', '0a']],
+    { status: 'orphan', orphan_reason: 'late' },
+    [NONE],
+  ],
+])('says how much of what is due back a refund takes: %s', (_, given, change, parts) => {
+  const { payment_id } = exampleOf(Refund);
+  const unsettledRefunds = given.map(([amount, hash]) => ({
+    hash,
+    refund: { ...exampleOf(Refund), payment_id, amount, claim_expires_at: TOO_LATE.toISOString() },
+  }));
+  const surplus = payment({ id: payment_id, status: 'applied', ...SURPLUS, ...change });
+  const { refund_claims } = of({ status: 'paid', remaining_amount: NONE, payments: [surplus], unsettledRefunds });
+  expect(refund_claims.map(({ of_due_back }) => of_due_back)).toEqual(parts);
+});
+
+test.each([
+  ['accepted_by_merchant', true],
+  ['settled_within_tolerance', false],
+])('says what is missing of a paid order, and whether the merchant accepted it: %s', (status_reason, accepted) => {
+  const paid = { status: 'paid', remaining_amount: NONE, shortfall_amount: REST, status_reason } as const;
+  const payments = [payment({ ...part, status: 'applied' })];
+  expect(of({ ...paid, payments })).toMatchObject({
+    shortfall: REST,
+    accepted_by_merchant: accepted,
+    paid: '20.000000',
+  });
+  expect(of({ payments })).toMatchObject({ shortfall: NONE, accepted_by_merchant: false });
 });
 
 test('asks for what remains after payments that are not confirmed', () =>

@@ -18,9 +18,10 @@ import {
   type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
-import type { CheckoutOrder, ShownClaim } from './checkout-queries.ts';
-import { accentPath, pageClaimPath } from './page-link.ts';
-import { isOfPayer, payerPayments, type Depths } from './payer-payments.ts';
+import type { CheckoutOrder, UnsettledRefund } from './checkout-queries.ts';
+import { accentPath } from './page-link.ts';
+import { isOfPayer, isToAccept, payerPayments, type Depths } from './payer-payments.ts';
+import { refundClaims } from './refund-claims.ts';
 import { waysToPay } from './ways.ts';
 
 /** The values from which the page of an order is rendered. */
@@ -28,7 +29,7 @@ export interface ShownOrder extends CheckoutOrder {
   readonly reference: string;
   readonly page: PaymentPageAddresses;
   readonly depths: Depths;
-  readonly claims: readonly ShownClaim[];
+  readonly unsettledRefunds: readonly UnsettledRefund[];
 }
 
 /** The payer's view of an order. */
@@ -52,7 +53,9 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   );
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
   const remaining = atLeastZero(minor(order.deposit_instructions[0]?.amount ?? order.remaining_amount));
-  const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
+  const dueOf = ({ orphan_reason, due_back_amount = '0' }: Payment) =>
+    isToAccept(orphan_reason) ? 0n : minor(due_back_amount);
+  const dueBackById = new Map(counting.filter(isOfPayer).map((payment) => [payment.id, dueOf(payment)]));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
   const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
   const amount = (value: bigint) => fromMinor(value, decimals);
@@ -66,10 +69,12 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     total: amount(total),
     paid: amount(sum(arrived.map(({ paid_amount }) => paid_amount))),
     returned: amount(sum(arrived.map(({ refunded_amount = '0' }) => refunded_amount))),
-    due_back: amount(dueBack),
+    due_back: amount([...dueBackById.values()].reduce((all, due) => all + due, 0n)),
     applied: amount(applied),
     pending: amount(pending),
     remaining: amount(remaining),
+    shortfall: amount(minor(order.shortfall_amount ?? '0')),
+    accepted_by_merchant: order.status_reason === 'accepted_by_merchant',
     surplus: amount(atLeastZero(applied - total)),
     rates: Object.entries(order.rates)
       .filter(([item]) => item !== currency)
@@ -85,13 +90,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     },
     ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, remaining, decimals) : [],
     payments,
-    refund_claims: shown.claims
-      .filter(({ refund }) => (refund.claim_expires_at ?? '') > now.toISOString())
-      .map(({ hash, refund }) => ({
-        amount: refund.amount,
-        currency: refund.currency,
-        path: pageClaimPath(reference, hash),
-      })),
+    refund_claims: refundClaims(shown, dueBackById, now),
     ...linksOf(order),
   };
 };

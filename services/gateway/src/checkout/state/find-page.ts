@@ -3,7 +3,7 @@ import type { CallContext } from '@cpg/platform';
 import type { Pool } from '@cpg/platform/postgres';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../../api/payments/payments-client.ts';
-import { type CheckoutOrder, checkoutOrder, shownClaims, transferDepths } from './checkout-queries.ts';
+import { type CheckoutOrder, checkoutOrder, transferDepths, unsettledRefunds } from './checkout-queries.ts';
 import type { ShownOrder } from './checkout.ts';
 import { depositOf, type Depths } from './payer-payments.ts';
 
@@ -38,8 +38,8 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
     if (!page || !found) return null;
     const depths = await depthsOf(pool, found.order, page.deposits);
     // Without payments there is nothing to refund.
-    const claims = found.order.payments.length === 0 ? [] : await shownClaims(pool, merchant_id, order_id);
-    return { reference, ...found, page, depths, claims };
+    const unsettled = found.order.payments.length === 0 ? [] : await unsettledRefunds(pool, merchant_id, order_id);
+    return { reference, ...found, page, depths, unsettledRefunds: unsettled };
   };
   return async (reference, context, known) => {
     if (!REFERENCE.test(reference)) return null;

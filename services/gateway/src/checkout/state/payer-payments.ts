@@ -36,6 +36,7 @@ export const payerPayments = (
       currency,
       ...(asset_label && { asset_label }),
       state: stateOf(payment, deposit),
+      ...(payment.orphan_reason && { orphan_reason: payment.orphan_reason }),
       due_back: payment.due_back_amount ?? zero,
       returned: payment.refunded_amount ?? zero,
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
@@ -80,5 +81,6 @@ const stateOf = (
   }
 };
 
-const isToAccept = (reason: OrphanReason | undefined) =>
+/** Whether the merchant may accept an orphan with this reason instead of returning it. */
+export const isToAccept = (reason: OrphanReason | undefined) =>
   reason === 'late' || reason === 'insufficient' || reason === 'wrong_network';

@@ -1,5 +1,5 @@
 import { decimalsIn, exampleOf, fromMinor, Order, type PageDeposit, Payment, toMinor } from '@cpg/contracts';
-import type { ShownClaim } from '../state/checkout-queries.ts';
+import type { UnsettledRefund } from '../state/checkout-queries.ts';
 import type { ShownOrder } from '../state/checkout.ts';
 import type { Depth } from '../state/payer-payments.ts';
 
@@ -44,11 +44,16 @@ export interface Given extends Partial<Order> {
   readonly capabilities?: Order['capabilities'];
   readonly deposits?: readonly PageDeposit[];
   readonly depths?: Record<string, Depth>;
-  readonly claims?: readonly ShownClaim[];
+  readonly unsettledRefunds?: readonly UnsettledRefund[];
 }
 
 /** The example order of 52.4722 USDC with changes. */
-export const shownOrder = ({ deposits = [deposit()], depths = {}, claims = [], ...more }: Given = {}): ShownOrder => {
+export const shownOrder = ({
+  deposits = [deposit()],
+  depths = {},
+  unsettledRefunds = [],
+  ...more
+}: Given = {}): ShownOrder => {
   const given: Order = { ...exampleOf(Order), ...more };
   const amount = missingOf(given, deposits);
   const deposit_instructions = given.deposit_instructions.map((instruction) => ({ ...instruction, amount }));
@@ -60,7 +65,7 @@ export const shownOrder = ({ deposits = [deposit()], depths = {}, claims = [], .
     page: { order_id: order.id, merchant_id: order.merchant_id, deposits: [...deposits] },
     settings: { display_name: 'La Fonda', frame_ancestors: [] },
     depths: new Map(Object.entries(depths)),
-    claims: [...claims],
+    unsettledRefunds: [...unsettledRefunds],
   };
 };
 

@@ -43,13 +43,13 @@ const render = (
 
 test('links to the page of a refund that waits for an address', () => {
   const refund = { ...exampleOf(Refund), claim_expires_at: '2026-02-28T00:00:00.000Z' };
-  const page = render({ claims: [{ hash: '0a', refund }] }, { language: 'es' });
+  const page = render({ unsettledRefunds: [{ hash: '0a', refund }] }, { language: 'es' });
   expect(page).toContain(`href="/pay/${REFERENCE}/refunds/0a?lang=es"`);
   expect(page).toContain('quiere devolverte 10,50 USDC');
   expect(render()).not.toContain('/refunds/');
   const paid = { status: 'paid', remaining_amount: '0.000000', return_url: 'https://shop.example/' } as const;
   expect(render(paid)).toContain('data-return-url');
-  expect(render({ ...paid, claims: [{ hash: '0a', refund }] })).not.toContain('data-return-url');
+  expect(render({ ...paid, unsettledRefunds: [{ hash: '0a', refund }] })).not.toContain('data-return-url');
 });
 
 test('opens on the summary, and on the first way to pay of an express checkout', () => {
