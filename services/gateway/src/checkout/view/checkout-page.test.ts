@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
-import { type Checkout, exampleOf, Refund } from '@cpg/contracts';
+import { type Checkout, exampleOf, type Payment, Refund } from '@cpg/contracts';
 import fc from 'fast-check';
 import { bundleForBrowsers } from '../../../../../scripts/bundle.mjs';
 import { readPageAssets } from './assets.ts';
@@ -51,6 +51,58 @@ test('links to the page of a refund that waits for an address', () => {
   expect(render(paid)).toContain('data-return-url');
   expect(render({ ...paid, unsettledRefunds: [{ hash: '0a', refund }] })).not.toContain('data-return-url');
 });
+
+const DUE = {
+  en: 'The merchant has to return 7.5278 USDC to you.',
+  es: 'El comercio debe devolverte 7,5278 USDC.',
+  pt: 'A loja deve devolver 7,5278 USDC a você.',
+};
+test.each([
+  ['en', '7.527800', 'This is the amount that the merchant has to return.'],
+  ['en', '5.000000', 'This is a part of the 7.5278 USDC that the merchant has to return.'],
+  ['en', '8.000000', 'This includes the 7.5278 USDC that the merchant has to return. The rest comes in addition.'],
+  ['es', '7.527800', 'Es el importe que el comercio debe devolverte.'],
+  ['es', '5.000000', 'Es una parte de los 7,5278 USDC que el comercio debe devolverte.'],
+  ['es', '8.000000', 'Incluye los 7,5278 USDC que el comercio debe devolverte. El resto es adicional.'],
+  ['pt', '7.527800', 'É o valor que a loja deve devolver a você.'],
+  ['pt', '5.000000', 'É uma parte dos 7,5278 USDC que a loja deve devolver a você.'],
+  ['pt', '8.000000', 'Inclui os 7,5278 USDC que a loja deve devolver a você. O resto é adicional.'],
+] as const)('says how a refund relates to what is due back: %s, %s', (language, amount, relation) => {
+  const refund = { ...exampleOf(Refund), amount, claim_expires_at: '2026-02-28T00:00:00.000Z' };
+  const surplus = payment({ id: refund.payment_id, ...SURPLUS });
+  const given: Given = { status: 'paid', remaining_amount: '0.000000', payments: [surplus] };
+  const { contact } = speechFor(language).texts;
+  expect(render(given, { language })).toContain(`${DUE[language]} ${contact}`);
+  const page = render({ ...given, unsettledRefunds: [{ hash: '0a', refund }] }, { language });
+  expect(page).toContain(`${DUE[language]}</p>`);
+  expect(page).toContain(`. ${relation}</p>`);
+  expect(page).not.toContain(contact);
+});
+
+test('says how a refund of several payments relates to what is due back', () => {
+  const refund = { ...exampleOf(Refund), amount: '8.000000', claim_expires_at: '2026-02-28T00:00:00.000Z' };
+  const twice = payment({ id: 'pay_2', status: 'orphan', orphan_reason: 'already_paid', paid_amount: '2.000000' });
+  const page = (payments: Payment[]) =>
+    render({ status: 'paid', remaining_amount: '0.000000', payments, unsettledRefunds: [{ hash: '0a', refund }] });
+  expect(page([payment({ id: refund.payment_id, ...SURPLUS }), twice])).toContain(
+    'This includes 7.5278 USDC of the 9.5278 USDC that the merchant has to return. The rest comes in addition.',
+  );
+  expect(page([payment({ id: refund.payment_id, status: 'applied' }), twice])).toContain(
+    'This comes in addition to the 2.00 USDC that the merchant has to return.',
+  );
+});
+
+test('sends nobody to the merchant about late money that a shown refund returns', () => {
+  const refund = { ...exampleOf(Refund), claim_expires_at: '2026-02-28T00:00:00.000Z' };
+  const late = payment({ status: 'orphan', orphan_reason: 'late' });
+  const page = (more: Given) => render({ status: 'expired', payments: [late], ...more });
+  expect(page({})).toContain('has to return it. Contact the merchant');
+  expect(page({ unsettledRefunds: [{ hash: '0a', refund }] })).not.toContain('Contact the merchant');
+  const other = { ...refund, currency: 'USDT' } as const;
+  expect(page({ unsettledRefunds: [{ hash: '0a', refund: other }] })).toContain('Contact the merchant');
+});
+
+const SURPLUS = { status: 'applied', paid_amount: '60.000000', unapplied_amount: '7.527800' } as const;
 
 test('opens on the summary, and on the first way to pay of an express checkout', () => {
   expect(render()).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?way=base"');

@@ -3,7 +3,7 @@ import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
 import { isSettled, Status } from './status.tsx';
 import { Receipt, Summary } from './summary.tsx';
-import type { View } from './view.tsx';
+import { isPositive, type View } from './view.tsx';
 import { Way } from './way.tsx';
 import { choiceLink } from '../state/page-link.ts';
 import { ADVANCE_MINUTES, type SandboxAction, type Strip } from '../sandbox/actions.ts';
@@ -96,15 +96,31 @@ const Main = (view: View) => {
 };
 
 /** The links on which the payer enters an address for a refund. */
-const RefundClaims = ({ checkout, texts, format, language }: View) =>
-  checkout.refund_claims.map(({ amount, currency, path }) => (
+const RefundClaims = (view: View) => {
+  const { checkout, texts, format, language } = view;
+  return checkout.refund_claims.map((claim) => (
     <section class="refund-claim">
-      <p>{texts.claim.offered(format.amount(amount, currency))}</p>
-      <a class="button primary" href={`${path}${choiceLink({ lang: language })}`}>
+      <p>
+        {texts.claim.offered(format.amount(claim.amount, claim.currency))}
+        {relationOf(claim, view)}
+      </p>
+      <a class="button primary" href={`${claim.path}${choiceLink({ lang: language })}`}>
         {texts.claim.open}
       </a>
     </section>
   ));
+};
+
+/** A sentence on how the amount of a claim relates to the sum that is due back; empty if nothing is. */
+const relationOf = (claim: Checkout['refund_claims'][number], { checkout, texts, format }: View): string => {
+  const { currency, due_back: dueBack } = checkout;
+  if (claim.currency !== currency || !isPositive(dueBack)) return '';
+  const [due, part] = [format.amount(dueBack, currency), format.amount(claim.of_due_back, currency)];
+  const [isAllDue, isAllOfClaim] = [claim.of_due_back === dueBack, claim.of_due_back === claim.amount];
+  if (!isPositive(claim.of_due_back)) return ` ${texts.claim.besidesDue(due)}`;
+  if (isAllOfClaim) return ` ${isAllDue ? texts.claim.isAllDue : texts.claim.isPartOfDue(due)}`;
+  return ` ${isAllDue ? texts.claim.includesDue(due) : texts.claim.includesPartOfDue(part, due)}`;
+};
 
 /** What a screen reader says when the page has changed. */
 const announcementOf = ({ checkout, texts, format }: View): string => {

@@ -90,19 +90,24 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   } = checkout;
   const isToAccept = (reason: 'late' | 'insufficient' | 'wrong_network') =>
     payments.some((payment) => payment.state === reason && isPositive(payment.due_back));
+  const toSettle = (text: string) => (isClaimable(checkout, currency) ? text : `${text} ${texts.contact}`);
   return [
     ...(updatedAt && ways.length > 0
       ? [<TextWithTime text={texts.priceUpdated} at={updatedAt} format={format} />]
       : []),
-    ...(isToAccept('late') ? [texts.late] : []),
-    ...(isToAccept('insufficient') ? [texts.insufficient] : []),
-    ...(isToAccept('wrong_network') ? [texts.wrongNetwork] : []),
+    ...(isToAccept('late') ? [toSettle(texts.late)] : []),
+    ...(isToAccept('insufficient') ? [toSettle(texts.insufficient)] : []),
+    ...(isToAccept('wrong_network') ? [toSettle(texts.wrongNetwork)] : []),
     ...(isPositive(returned) ? [texts.hasReturned(format.amount(returned, currency))] : []),
     ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
-    ...(isPositive(dueBack) ? [texts.dueBack(format.amount(dueBack, currency))] : []),
+    ...(isPositive(dueBack) ? [toSettle(texts.dueBack(format.amount(dueBack, currency)))] : []),
     ...(MAY_STILL_COME.has(state) && payments.length === 0 ? [texts.sentAlready] : []),
   ];
 };
+
+/** Whether the page shows a refund in this currency: the payer then enters an address, and need not contact anybody. */
+export const isClaimable = ({ refund_claims }: Checkout, currency: Checkout['currency']): boolean =>
+  refund_claims.some((claim) => claim.currency === currency);
 
 /** Whether the merchant and the payer owe each other nothing. */
 export const isSettled = ({ surplus, due_back, payments, refund_claims }: Checkout): boolean =>

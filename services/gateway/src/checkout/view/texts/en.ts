@@ -109,14 +109,14 @@ export const en = {
   },
   paidUnsettled: 'Thank you. Keep this page: one thing is left to settle.',
   closingRenews: 'Do not send money now. The price is being updated.',
-  late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
+  late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it.',
   insufficient:
-    'You paid in time, but less than the full amount. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
+    'You paid in time, but less than the full amount. The merchant can accept it for this order, or has to return it.',
   wrongNetwork:
-    'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference on this page.',
+    'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it.',
+  contact: 'Contact the merchant and give the reference on this page.',
   sentAlready: 'Did you send money already? Keep this page: your payment appears here when it arrives.',
-  dueBack: (amount: string) =>
-    `The merchant has to return ${amount} to you. Contact the merchant and give the reference on this page.`,
+  dueBack: (amount: string) => `The merchant has to return ${amount} to you.`,
   hasReturned: (amount: string) =>
     `The merchant recorded that it returned ${amount} to you. This page moves no money: check your wallet.`,
   surplus: (amount: string) =>
@@ -178,6 +178,14 @@ export const en = {
     details: 'Your refund',
     /** On the payment page. */
     offered: (amount: string) => `The merchant wants to send you ${amount} back and needs an address of yours.`,
+    /** How the offered amount relates to `due`, what the merchant has to return. */
+    isAllDue: 'This is the amount that the merchant has to return.',
+    isPartOfDue: (due: string) => `This is a part of the ${due} that the merchant has to return.`,
+    includesDue: (due: string) =>
+      `This includes the ${due} that the merchant has to return. The rest comes in addition.`,
+    includesPartOfDue: (part: string, due: string) =>
+      `This includes ${part} of the ${due} that the merchant has to return. The rest comes in addition.`,
+    besidesDue: (due: string) => `This comes in addition to the ${due} that the merchant has to return.`,
     open: 'Enter an address for the refund',
     headings: {
       enter: 'Where should your refund go?',

@@ -109,14 +109,14 @@ export const es: Texts = {
   },
   paidUnsettled: 'Gracias. Guarda esta página: queda algo por resolver.',
   closingRenews: 'No envíes dinero ahora. El precio se está actualizando.',
-  late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
+  late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo.',
   insufficient:
-    'Pagaste a tiempo, pero menos del total. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
+    'Pagaste a tiempo, pero menos del total. El comercio puede aceptarlo para esta compra; si no, debe devolverlo.',
   wrongNetwork:
-    'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia de esta página.',
+    'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo.',
+  contact: 'Comunícate con el comercio e indica la referencia de esta página.',
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',
-  dueBack: (amount) =>
-    `El comercio debe devolverte ${amount}. Comunícate con el comercio e indica la referencia de esta página.`,
+  dueBack: (amount) => `El comercio debe devolverte ${amount}.`,
   hasReturned: (amount) =>
     `El comercio registró que te devolvió ${amount}. Esta página no mueve dinero: revisa tu billetera.`,
   surplus: (amount) => `Pagaste ${amount} de más. Esa diferencia se aplicó a esta compra: consúltalo con el comercio.`,
@@ -173,6 +173,12 @@ export const es: Texts = {
     coin: 'Recibes',
     details: 'Tu reembolso',
     offered: (amount) => `El comercio quiere devolverte ${amount} y necesita una dirección tuya.`,
+    isAllDue: 'Es el importe que el comercio debe devolverte.',
+    isPartOfDue: (due) => `Es una parte de los ${due} que el comercio debe devolverte.`,
+    includesDue: (due) => `Incluye los ${due} que el comercio debe devolverte. El resto es adicional.`,
+    includesPartOfDue: (part, due) =>
+      `Incluye ${part} de los ${due} que el comercio debe devolverte. El resto es adicional.`,
+    besidesDue: (due) => `Se suma a los ${due} que el comercio debe devolverte.`,
     open: 'Indicar una dirección para el reembolso',
     headings: {
       enter: '¿A dónde enviamos tu reembolso?',

@@ -109,13 +109,14 @@ export const pt: Texts = {
   },
   paidUnsettled: 'Obrigado. Guarde esta página: ainda falta resolver um ponto.',
   closingRenews: 'Não envie dinheiro agora. O preço está sendo atualizado.',
-  late: 'O seu dinheiro chegou depois do prazo. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
+  late: 'O seu dinheiro chegou depois do prazo. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo.',
   insufficient:
-    'Você pagou dentro do prazo, mas menos que o total. A loja pode aceitar o valor para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
+    'Você pagou dentro do prazo, mas menos que o total. A loja pode aceitar o valor para esta compra; se não aceitar, deve devolvê-lo.',
   wrongNetwork:
-    'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência desta página.',
+    'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo.',
+  contact: 'Fale com a loja e informe a referência desta página.',
   sentAlready: 'Você já enviou dinheiro? Guarde esta página: o pagamento aparecerá aqui quando chegar.',
-  dueBack: (amount) => `A loja deve devolver ${amount} a você. Fale com a loja e informe a referência desta página.`,
+  dueBack: (amount) => `A loja deve devolver ${amount} a você.`,
   hasReturned: (amount) =>
     `A loja registrou que devolveu ${amount} a você. Esta página não move dinheiro: confira a sua carteira.`,
   surplus: (amount) => `Você pagou ${amount} a mais. Essa diferença foi aplicada a esta compra: fale com a loja.`,
@@ -172,6 +173,11 @@ export const pt: Texts = {
     coin: 'Você recebe',
     details: 'O seu reembolso',
     offered: (amount) => `A loja quer devolver ${amount} a você e precisa de um endereço seu.`,
+    isAllDue: 'É o valor que a loja deve devolver a você.',
+    isPartOfDue: (due) => `É uma parte dos ${due} que a loja deve devolver a você.`,
+    includesDue: (due) => `Inclui os ${due} que a loja deve devolver a você. O resto é adicional.`,
+    includesPartOfDue: (part, due) => `Inclui ${part} dos ${due} que a loja deve devolver a você. O resto é adicional.`,
+    besidesDue: (due) => `Soma-se aos ${due} que a loja deve devolver a você.`,
     open: 'Informar um endereço para o reembolso',
     headings: {
       enter: 'Para onde deve ir o seu reembolso?',
