@@ -41,6 +41,8 @@ const render = (
   });
 };
 
+const textOf = (html: string) => html.replace(/<[^<>]+>/g, ' ').replace(/\s+/g, ' ');
+
 test('links to the page of a refund that waits for an address', () => {
   const refund = { ...exampleOf(Refund), claim_expires_at: '2026-02-28T00:00:00.000Z' };
   const page = render({ unsettledRefunds: [{ hash: '0a', refund }] }, { language: 'es' });
@@ -209,16 +211,56 @@ test.each([
   );
   const sums = (section: string) => {
     const [, part] = new RegExp(`<section class="${section}".*?<dl class="sums">(.*?)</dl>`).exec(html)!;
-    return part!
-      .replace(/<[^<>]+>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .replaceAll(',', '.');
+    return textOf(part!).replaceAll(',', '.');
   };
   // On paper, the page has both sections.
   for (const section of ['receipt', 'summary'])
     expect(sums(section)).toContain(`${paid} 72.4722 USDC ${returned} 9.00 USDC ${dueBack} 20.00 USDC`);
   expect(html).toMatch(/<p class="amount">72[.,]4722 USDC<\/p>/);
   expect(html).toContain(notice);
+});
+
+test.each([
+  [
+    'en',
+    'Not owed 32.4722 USDC',
+    'The merchant accepted less than the total. You do not owe the missing 32.4722 USDC.',
+    'This order is paid, although 32.4722 USDC is missing. You do not owe it.',
+  ],
+  [
+    'es',
+    'No se debe 32,4722 USDC',
+    'El comercio aceptó menos del total. No debes los 32,4722 USDC que faltan.',
+    'Esta compra está pagada, aunque faltan 32,4722 USDC. No debes esa diferencia.',
+  ],
+  [
+    'pt',
+    'Não é devido 32,4722 USDC',
+    'A loja aceitou menos que o total. Você não deve os 32,4722 USDC que faltam.',
+    'Esta compra está paga, embora faltem 32,4722 USDC. Você não deve essa diferença.',
+  ],
+])('says that nothing is owed of an order that was settled with less: %s', (language, row, accepted, tolerated) => {
+  const page = (more: Given) =>
+    textOf(
+      render(
+        {
+          status: 'paid',
+          remaining_amount: '0.000000',
+          payments: [payment({ status: 'applied', paid_amount: '20.000000' })],
+          ...more,
+        },
+        { language },
+      ),
+    );
+  const shortfall_amount = '32.472200';
+  const byMerchant = page({ shortfall_amount, status_reason: 'accepted_by_merchant' });
+  expect(byMerchant).toContain(accepted);
+  // In the receipt and in the summary.
+  expect(byMerchant.split(row)).toHaveLength(3);
+  const byTolerance = page({ shortfall_amount, status_reason: 'settled_within_tolerance' });
+  expect(byTolerance).toContain(tolerated);
+  expect(byTolerance.split(row)).toHaveLength(3);
+  expect(page({})).not.toContain(row.replace(/ [\d.,]+ USDC/, ''));
 });
 
 test.each([
@@ -233,12 +275,9 @@ test.each([
     { ...line, name: 'VAT', unit_price: '120.00', kind: 'tax' as const },
     { ...line, name: 'Courier', unit_price: '10.00', kind: 'shipping' as const },
   ];
-  const text = render(
-    { status: 'paid', remaining_amount: '0.000000', items, item_totals: { MXN: '880.00' } },
-    { language },
-  )
-    .replace(/<[^<>]+>/g, ' ')
-    .replace(/\s+/g, ' ');
+  const text = textOf(
+    render({ status: 'paid', remaining_amount: '0.000000', items, item_totals: { MXN: '880.00' } }, { language }),
+  );
   const [discount, tax, shipping] = kinds;
   const money = (amount: string) => `${language === 'en' ? amount : amount.replace('.', ',')} MXN`;
   expect(text).toContain(`Birthday ${discount} · 2 × ${money('-50.00')} ${money('-100.00')} `);

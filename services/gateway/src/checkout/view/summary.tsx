@@ -3,7 +3,8 @@ import { isPositive, Time, type View } from './view.tsx';
 
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
-  const { lines, sums, currency, total, paid, returned, due_back: dueBack, pending, remaining, ways, rates } = checkout;
+  const { lines, sums, currency, total, paid, shortfall, returned, due_back: dueBack } = checkout;
+  const { pending, remaining, ways, rates } = checkout;
   const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
       <div class={name}>
@@ -39,6 +40,7 @@ export const Summary = ({ texts, format, checkout }: View) => {
         ))}
         {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
+        {sum(texts.notOwed, shortfall, isPositive(shortfall))}
         {sum(texts.returned, returned, isPositive(returned))}
         {sum(texts.dueBackSum, dueBack, isPositive(dueBack))}
         {sum(texts.pending, pending, isPositive(pending))}
@@ -77,9 +79,10 @@ const Line = ({
 
 /** What a payer keeps; transactions are in the list of payments. */
 export const Receipt = ({ texts, format, checkout }: View) => {
-  const { state, merchant, paid, returned, due_back: dueBack, currency, payments, reference } = checkout;
+  const { state, merchant, paid, shortfall, returned, due_back: dueBack, currency, payments, reference } = checkout;
   if (state !== 'paid') return null;
   const last = payments.filter((payment) => payment.state === 'counted').at(-1);
+  const withLess = checkout.accepted_by_merchant ? texts.acceptedLess : texts.settledWithLess;
   const row = (label: string, value: preact.ComponentChildren) => (
     <div>
       <dt>{label}</dt>
@@ -92,11 +95,13 @@ export const Receipt = ({ texts, format, checkout }: View) => {
       <dl class="sums">
         {row(texts.payTo, <bdi>{merchant.name}</bdi>)}
         {row(texts.paid, format.amount(paid, currency))}
+        {isPositive(shortfall) && row(texts.notOwed, format.amount(shortfall, currency))}
         {isPositive(returned) && row(texts.returned, format.amount(returned, currency))}
         {isPositive(dueBack) && row(texts.dueBackSum, format.amount(dueBack, currency))}
         {last && row(texts.paidOn, <Time at={last.seen_at} format={format} />)}
         {row(texts.reference, <code>{reference}</code>)}
       </dl>
+      {isPositive(shortfall) && <p class="note">{withLess(format.amount(shortfall, currency))}</p>}
       <button type="button" data-print hidden>
         {texts.print}
       </button>

@@ -15,6 +15,7 @@ export const en = {
   paid: 'Paid',
   returned: 'Returned',
   dueBackSum: 'Due back',
+  notOwed: 'Not owed',
   pending: 'Not counted yet',
   quantity: (quantity: string, price: string) => `${quantity} × ${price}`,
   rate: (item: string, worth: string) => `1 ${item} = ${worth}`,
@@ -136,6 +137,9 @@ export const en = {
   takenBack: (merchant: string) => `You are taken back to ${merchant} in`,
   stay: 'Stay on this page',
   receipt: 'Receipt',
+  acceptedLess: (missing: string) =>
+    `The merchant accepted less than the total. You do not owe the missing ${missing}.`,
+  settledWithLess: (missing: string) => `This order is paid, although ${missing} is missing. You do not owe it.`,
   paidOn: 'Paid on',
   print: 'Print',
   /** Texts of the script about a wallet of the browser. */

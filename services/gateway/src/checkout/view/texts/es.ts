@@ -16,6 +16,7 @@ export const es: Texts = {
   paid: 'Pagado',
   returned: 'Devuelto',
   dueBackSum: 'Por devolver',
+  notOwed: 'No se debe',
   pending: 'Aún sin acreditar',
   quantity: (quantity, price) => `${quantity} × ${price}`,
   rate: (item, worth) => `1 ${item} = ${worth}`,
@@ -133,6 +134,8 @@ export const es: Texts = {
   takenBack: (merchant: string) => `Volverás a ${merchant} en`,
   stay: 'Quedarme en esta página',
   receipt: 'Recibo',
+  acceptedLess: (missing) => `El comercio aceptó menos del total. No debes los ${missing} que faltan.`,
+  settledWithLess: (missing) => `Esta compra está pagada, aunque faltan ${missing}. No debes esa diferencia.`,
   paidOn: 'Pagado el',
   print: 'Imprimir',
   wallet: (currency, network) => ({

@@ -16,6 +16,7 @@ export const pt: Texts = {
   paid: 'Pago',
   returned: 'Devolvido',
   dueBackSum: 'A devolver',
+  notOwed: 'Não é devido',
   pending: 'Ainda não creditado',
   quantity: (quantity, price) => `${quantity} × ${price}`,
   rate: (item, worth) => `1 ${item} = ${worth}`,
@@ -133,6 +134,8 @@ export const pt: Texts = {
   takenBack: (merchant: string) => `Você voltará para ${merchant} em`,
   stay: 'Ficar nesta página',
   receipt: 'Recibo',
+  acceptedLess: (missing) => `A loja aceitou menos que o total. Você não deve os ${missing} que faltam.`,
+  settledWithLess: (missing) => `Esta compra está paga, embora faltem ${missing}. Você não deve essa diferença.`,
   paidOn: 'Pago em',
   print: 'Imprimir',
   wallet: (currency, network) => ({
