@@ -300,6 +300,56 @@ test('says of each payment what is due back, also in another currency', () => {
 });
 
 test.each([
+  [
+    'en',
+    'You sent 20.00 USDT, which does not count for this order.',
+    'It does not count: this order is paid in USDC only. The merchant has to return it.',
+    'It does not count: it is another token than the USDC that pays this order. The merchant has to return it.',
+    'To pay the order, send USDC as this page shows.',
+  ],
+  [
+    'es',
+    'Enviaste 20,00 USDT, que no se acredita para este pedido.',
+    'No se acredita: este pedido se paga solo con USDC. El comercio debe devolverlo.',
+    'No se acredita: es otro token que el USDC que paga este pedido. El comercio debe devolverlo.',
+    'Para pagar el pedido, envía USDC como indica esta página.',
+  ],
+  [
+    'pt',
+    'Você enviou 20,00 USDT, que não é creditado para este pedido.',
+    'Não é creditado: este pedido é pago somente em USDC. A loja deve devolvê-lo.',
+    'Não é creditado: é outro token que não o USDC que paga este pedido. A loja deve devolvê-lo.',
+    'Para pagar o pedido, envie USDC como esta página mostra.',
+  ],
+])('says why money in a wrong currency does not count, and what to do: %s', (language, notice, why, token, instead) => {
+  const wrong = { status: 'orphan', orphan_reason: 'wrong_currency', paid_amount: '20.000000' } as const;
+  const page = (more: Partial<Payment>, order: Given = {}) =>
+    textOf(render({ payments: [payment({ ...wrong, ...more })], ...order }, { language }));
+  const { contact } = speechFor(language).texts;
+  const usdt = { currency: 'USDT' } as const;
+  expect(page(usdt)).toContain(notice);
+  expect(page(usdt)).toContain(`${why} ${contact} ${instead}`);
+  expect(page({ credited: false, asset_label: 'USDC.e' })).toContain(`${token} ${contact} ${instead}`);
+  expect(page(usdt, { status: 'expired' })).not.toContain(instead);
+  const refund = { ...exampleOf(Refund), ...usdt, claim_expires_at: '2026-02-28T00:00:00.000Z' };
+  expect(page(usdt, { unsettledRefunds: [{ hash: '0a', refund }] })).toContain(`${why} ${instead}`);
+  const returned = page({ ...usdt, due_back_amount: undefined, refunded_amount: '20.000000' });
+  expect(returned).not.toContain(why);
+  expect(returned).not.toContain(notice);
+});
+
+test.each([
+  ['already_paid', 'It does not count: the order was already paid.'],
+  ['canceled', 'It does not count: the merchant canceled the order.'],
+  ['too_many_payments', 'It does not count: the order already has too many payments.'],
+  ['unknown_order', 'It does not count for this order.'],
+] as const)('says at a payment why it does not count: %s', (orphan_reason, why) =>
+  expect(render({ payments: [payment({ status: 'orphan', orphan_reason })] })).toContain(
+    `<p>${why} The merchant has to return it.</p>`,
+  ),
+);
+
+test.each([
   ['en', 'On another network', 'You sent money on a network that this payment does not show.'],
   ['es', 'En otra red', 'Enviaste dinero por una red que este pago no muestra.'],
   ['pt', 'Em outra rede', 'Você enviou dinheiro por uma rede que este pagamento não mostra.'],

@@ -1,5 +1,7 @@
-import type { CheckoutPayment } from '@cpg/contracts';
+import type { Checkout, CheckoutPayment } from '@cpg/contracts';
 import { MAY_BE_ACCEPTED } from '../state/checkout.ts';
+import { isClaimable } from './status.tsx';
+import type { Texts } from './texts/en.ts';
 import { isPositive, Time, TransactionHash, type View } from './view.tsx';
 
 /** The payments that were seen, oldest first. */
@@ -56,6 +58,7 @@ const Payment = ({
           !MAY_BE_ACCEPTED.has(state) &&
           ` · ${texts.dueBackPart(format.amount(dueBack, currency))}`}
       </p>
+      {state === 'not_counted' && isPositive(dueBack) && <p>{whyNotCounted(payment, checkout, texts)}</p>}
       {tx_hash && (
         <p class="note transaction" data-tx={tx_hash} data-amount={amount}>
           {texts.transaction} <TransactionHash hash={tx_hash} url={tx_url} />
@@ -69,4 +72,29 @@ const Payment = ({
       )}
     </>
   );
+};
+
+/** Why a payment does not count, and what the payer can do. */
+const whyNotCounted = (
+  { orphan_reason: reason, currency: paidIn }: CheckoutPayment,
+  checkout: Checkout,
+  { notCounted, hasToReturn, contact, payInstead }: Texts,
+): string => {
+  const { currency, ways } = checkout;
+  switch (reason) {
+    case 'wrong_currency':
+      return [
+        paidIn === currency ? notCounted.wrong_token(currency) : notCounted.wrong_currency(currency),
+        hasToReturn,
+        // The notices at the top count money of the order's currency alone.
+        ...(isClaimable(checkout, paidIn) ? [] : [contact]),
+        ...(ways.length > 0 ? [payInstead(currency)] : []),
+      ].join(' ');
+    case 'already_paid':
+    case 'canceled':
+    case 'too_many_payments':
+      return `${notCounted[reason]} ${hasToReturn}`;
+    default:
+      return `${notCounted.other} ${hasToReturn}`;
+  }
 };

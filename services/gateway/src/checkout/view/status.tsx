@@ -98,6 +98,9 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
     ...(isToAccept('late') ? [toSettle(texts.late)] : []),
     ...(isToAccept('insufficient') ? [toSettle(texts.insufficient)] : []),
     ...(isToAccept('wrong_network') ? [toSettle(texts.wrongNetwork)] : []),
+    ...payments
+      .filter(({ orphan_reason, due_back }) => orphan_reason === 'wrong_currency' && isPositive(due_back))
+      .map((payment) => texts.notCountedNotice(format.amount(payment.amount, payment.currency))),
     ...(isPositive(returned) ? [texts.hasReturned(format.amount(returned, currency))] : []),
     ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
     ...(isPositive(dueBack) ? [toSettle(texts.dueBack(format.amount(dueBack, currency)))] : []),

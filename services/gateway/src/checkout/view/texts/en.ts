@@ -79,6 +79,18 @@ export const en = {
     returned: 'Returned',
     failed: 'Failed',
   },
+  /** Why a payment does not count, by its orphan reason. */
+  notCounted: {
+    wrong_currency: (currency: string) => `It does not count: this order is paid in ${currency} only.`,
+    wrong_token: (currency: string) =>
+      `It does not count: it is another token than the ${currency} that pays this order.`,
+    already_paid: 'It does not count: the order was already paid.',
+    canceled: 'It does not count: the merchant canceled the order.',
+    too_many_payments: 'It does not count: the order already has too many payments.',
+    other: 'It does not count for this order.',
+  },
+  hasToReturn: 'The merchant has to return it.',
+  payInstead: (currency: string) => `To pay the order, send ${currency} as this page shows.`,
   returnedPart: (amount: string) => `${amount} returned to you`,
   dueBackPart: (amount: string) => `${amount} due back to you`,
   reference: 'Reference',
@@ -116,6 +128,8 @@ export const en = {
   wrongNetwork:
     'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it.',
   contact: 'Contact the merchant and give the reference on this page.',
+  notCountedNotice: (amount: string) =>
+    `You sent ${amount}, which does not count for this order. The list of your payments says why and what to do.`,
   sentAlready: 'Did you send money already? Keep this page: your payment appears here when it arrives.',
   dueBack: (amount: string) => `The merchant has to return ${amount} to you.`,
   hasReturned: (amount: string) =>

@@ -79,6 +79,16 @@ export const es: Texts = {
     returned: 'Devuelto',
     failed: 'Fallido',
   },
+  notCounted: {
+    wrong_currency: (currency) => `No se acredita: este pedido se paga solo con ${currency}.`,
+    wrong_token: (currency) => `No se acredita: es otro token que el ${currency} que paga este pedido.`,
+    already_paid: 'No se acredita: el pedido ya estaba pagado.',
+    canceled: 'No se acredita: el comercio canceló el pedido.',
+    too_many_payments: 'No se acredita: el pedido ya tiene demasiados pagos.',
+    other: 'No se acredita para este pedido.',
+  },
+  hasToReturn: 'El comercio debe devolverlo.',
+  payInstead: (currency) => `Para pagar el pedido, envía ${currency} como indica esta página.`,
   returnedPart: (amount) => `Devuelto: ${amount}`,
   dueBackPart: (amount) => `Por devolver: ${amount}`,
   reference: 'Referencia',
@@ -116,6 +126,8 @@ export const es: Texts = {
   wrongNetwork:
     'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo.',
   contact: 'Comunícate con el comercio e indica la referencia de esta página.',
+  notCountedNotice: (amount) =>
+    `Enviaste ${amount}, que no se acredita para este pedido. La lista de tus pagos indica por qué y qué hacer.`,
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',
   dueBack: (amount) => `El comercio debe devolverte ${amount}.`,
   hasReturned: (amount) =>

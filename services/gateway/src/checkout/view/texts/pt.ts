@@ -79,6 +79,16 @@ export const pt: Texts = {
     returned: 'Devolvido',
     failed: 'Falhou',
   },
+  notCounted: {
+    wrong_currency: (currency) => `Não é creditado: este pedido é pago somente em ${currency}.`,
+    wrong_token: (currency) => `Não é creditado: é outro token que não o ${currency} que paga este pedido.`,
+    already_paid: 'Não é creditado: o pedido já estava pago.',
+    canceled: 'Não é creditado: a loja cancelou o pedido.',
+    too_many_payments: 'Não é creditado: o pedido já tem pagamentos demais.',
+    other: 'Não é creditado para este pedido.',
+  },
+  hasToReturn: 'A loja deve devolvê-lo.',
+  payInstead: (currency) => `Para pagar o pedido, envie ${currency} como esta página mostra.`,
   returnedPart: (amount) => `Devolvido: ${amount}`,
   dueBackPart: (amount) => `A devolver: ${amount}`,
   reference: 'Referência',
@@ -116,6 +126,8 @@ export const pt: Texts = {
   wrongNetwork:
     'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo.',
   contact: 'Fale com a loja e informe a referência desta página.',
+  notCountedNotice: (amount) =>
+    `Você enviou ${amount}, que não é creditado para este pedido. A lista dos seus pagamentos diz por quê e o que fazer.`,
   sentAlready: 'Você já enviou dinheiro? Guarde esta página: o pagamento aparecerá aqui quando chegar.',
   dueBack: (amount) => `A loja deve devolver ${amount} a você.`,
   hasReturned: (amount) =>
