@@ -190,6 +190,23 @@ test.each([
   expect(html).toContain(`>${left}</time>`);
 });
 
+test.each([
+  ['en', 'Part of your payment was seen', 'Part of your payment has arrived'],
+  ['es', 'Detectamos una parte de tu pago', 'Llegó una parte de tu pago'],
+  ['pt', 'Detectamos uma parte do seu pagamento', 'Uma parte do seu pagamento chegou'],
+])('says that a part has arrived only once some of it counts: %s', (language, seen, arrived) => {
+  const [part, rest] = [{ paid_amount: '20.000000' }, { remaining_amount: '32.472200' }];
+  const pending = payment(part);
+  const counted = payment({ ...part, status: 'applied' });
+  const page = (given: Given) => render(given, { language });
+  expect(page({ payments: [pending] })).toContain(`<h1>${seen}</h1>`);
+  expect(page({ payments: [pending] })).toContain(`data-announcement="${seen}. `);
+  const partially = { status: 'partially_paid', ...rest } as const;
+  expect(page({ ...partially, payments: [counted] })).toContain(`<h1>${arrived}</h1>`);
+  const small = payment({ paid_amount: '1.000000' });
+  expect(page({ ...partially, payments: [counted, small] })).toContain(`<h1>${arrived}</h1>`);
+});
+
 test('tells a payer to close the page only when nothing is left to settle', () => {
   const paid = { status: 'paid', remaining_amount: '0.000000' } as const;
   const applied = { status: 'applied', applied_amount: '52.472200' } as const;

@@ -1,7 +1,7 @@
 import type { Checkout, CheckoutState } from '@cpg/contracts';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
-import { isSettled, Status } from './status.tsx';
+import { headingOf, isSettled, Status } from './status.tsx';
 import { Receipt, Summary } from './summary.tsx';
 import { isPositive, type View } from './view.tsx';
 import { Way } from './way.tsx';
@@ -30,12 +30,11 @@ export const renderCheckout = (view: View): string => {
   });
 };
 
-const titleOf = ({ checkout, texts, format }: View): string => {
-  const { merchant, remaining, currency, state, ways } = checkout;
+const titleOf = (view: View): string => {
+  const { checkout, texts, format } = view;
+  const { merchant, remaining, currency, ways } = checkout;
   const name = withoutControls(merchant.name);
-  return ways.length > 0
-    ? texts.payTitle(format.amount(remaining, currency), name)
-    : `${texts.headings[state]} · ${name}`;
+  return ways.length > 0 ? texts.payTitle(format.amount(remaining, currency), name) : `${headingOf(view)} · ${name}`;
 };
 
 const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
@@ -123,9 +122,10 @@ const relationOf = (claim: Checkout['refund_claims'][number], { checkout, texts,
 };
 
 /** What a screen reader says when the page has changed. */
-const announcementOf = ({ checkout, texts, format }: View): string => {
-  const { state, ways, remaining, currency } = checkout;
-  const heading = texts.headings[state];
+const announcementOf = (view: View): string => {
+  const { checkout, texts, format } = view;
+  const { ways, remaining, currency } = checkout;
+  const heading = headingOf(view);
   return ways.length === 0 ? heading : `${heading}. ${texts.leftToPay}: ${format.amount(remaining, currency)}`;
 };
 

@@ -20,11 +20,11 @@ const TONES: Record<State, 'waiting' | 'good' | 'bad'> = {
 
 /** The state of the payment, and what the payer should do. */
 export const Status = (view: View) => {
-  const { checkout, texts, format } = view;
+  const { checkout, format } = view;
   const { state, ways } = checkout;
   return (
     <section class={`status ${TONES[state]}`}>
-      <h1>{texts.headings[state]}</h1>
+      <h1>{headingOf(view)}</h1>
       {ways.length > 0 && <AmountDue {...view} />}
       {state === 'paid' && <p class="amount">{format.amount(checkout.paid, checkout.currency)}</p>}
       <p class="explanation">{explanationOf(view)}</p>
@@ -33,6 +33,12 @@ export const Status = (view: View) => {
       ))}
     </section>
   );
+};
+
+/** The state in a few words. A part that does not count yet was seen, but has not arrived. */
+export const headingOf = ({ checkout, texts: { headings } }: View): string => {
+  const { state, applied } = checkout;
+  return headings[state === 'partially_paid' && !isPositive(applied) ? 'partially_seen' : state];
 };
 
 const AmountDue = ({ checkout, texts, format, now }: View) => {

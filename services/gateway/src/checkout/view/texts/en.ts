@@ -98,6 +98,7 @@ export const en = {
     preparing: 'Your payment is being prepared',
     waiting: 'Waiting for your payment',
     partially_paid: 'Part of your payment has arrived',
+    partially_seen: 'Part of your payment was seen',
     confirming: 'Your payment was seen',
     closing: 'The time to pay is over',
     paid: 'Paid',

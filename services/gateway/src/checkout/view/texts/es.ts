@@ -96,6 +96,7 @@ export const es: Texts = {
     preparing: 'Estamos preparando tu pago',
     waiting: 'Esperando tu pago',
     partially_paid: 'Llegó una parte de tu pago',
+    partially_seen: 'Detectamos una parte de tu pago',
     confirming: 'Detectamos tu pago',
     closing: 'Se acabó el tiempo para pagar',
     paid: 'Pagado',

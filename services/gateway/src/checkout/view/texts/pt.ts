@@ -96,6 +96,7 @@ export const pt: Texts = {
     preparing: 'Estamos preparando o seu pagamento',
     waiting: 'Aguardando o seu pagamento',
     partially_paid: 'Uma parte do seu pagamento chegou',
+    partially_seen: 'Detectamos uma parte do seu pagamento',
     confirming: 'Detectamos o seu pagamento',
     closing: 'O prazo para pagamento terminou',
     paid: 'Pago',
