@@ -14,6 +14,7 @@ export const answerErrorsWithPages = (app: FastifyInstance, assets: PageAssets):
     renderError(status, {
       ...speechOf(request),
       assets,
+      isOfClaim: isOfClaim(request.params as PageParams),
       link: linkOf(request, status),
       retrySeconds: Math.max(MIN_RETRY_SECONDS, Number(retryAfter ?? 0)),
     });
@@ -32,6 +33,9 @@ export const answerErrorsWithPages = (app: FastifyInstance, assets: PageAssets):
     return pageOf(request, reply.statusCode, reply.getHeader('retry-after'));
   });
 };
+
+/** Only the routes of claim links have these parameters. */
+const isOfClaim = ({ token, claim }: PageParams = {}): boolean => token !== undefined || claim !== undefined;
 
 /** Links with other choices; a page that is not found does not name its reference. */
 const linkOf = (request: FastifyRequest, status: number) => (changes: PageChoice) => {
@@ -60,6 +64,8 @@ export const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean
 
 interface ErrorProps extends Speech {
   readonly assets: PageAssets;
+  /** Whether the request is about a claim link. */
+  readonly isOfClaim: boolean;
   /** A link to the page with another choice. */
   readonly link: (choice: PageChoice) => string;
   /** When the browser asks again, unless the page is not there. */
@@ -69,12 +75,13 @@ interface ErrorProps extends Speech {
 const TOO_MANY = 429;
 
 /** The page of an error. It names neither the merchant nor the order. */
-const renderError = (status: number, { assets, link, retrySeconds, ...speech }: ErrorProps): string => {
+const renderError = (status: number, { assets, isOfClaim, link, retrySeconds, ...speech }: ErrorProps): string => {
   const { texts, format } = speech;
   const isPassing = status === TOO_MANY || status >= 500;
   const time = format.seconds(retrySeconds);
+  const missing = isOfClaim && status === NOT_FOUND ? texts.claim : texts;
   const [title, text] = !isPassing
-    ? [texts.notFoundTitle, texts.notFound]
+    ? [missing.notFoundTitle, missing.notFound]
     : status === TOO_MANY
       ? [texts.tooManyTitle, texts.tooMany(time)]
       : [texts.unavailableTitle, texts.unavailable(time)];

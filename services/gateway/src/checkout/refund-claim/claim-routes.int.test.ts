@@ -190,12 +190,25 @@ test.each([
   expect(gateway.payments.calls).toHaveLength(before);
 });
 
-test('unknown and malformed links get the page of an unknown payment', async () => {
-  const unknown = await get(`/pay/refunds/${TOKEN.replace('0', '1')}`);
-  expect([unknown.statusCode, unknown.body]).toEqual([404, expect.stringContaining('No payment found')]);
+test.each([
+  ['en', 'This refund link does not work', 'Ask the merchant for the newest link'],
+  ['es', 'Este enlace de reembolso no funciona', 'Pide al comercio el enlace más nuevo'],
+  ['pt', 'Este link de reembolso não funciona', 'Peça à loja o link mais novo'],
+])('unknown and replaced links get a page that asks for the newest link: %s', async (language, title, advice) => {
+  const unknown = await get(`/pay/refunds/${TOKEN.replace('0', '1')}?lang=${language}`);
+  expect([unknown.statusCode, unknown.body]).toEqual([404, expect.stringContaining(`<h1>${title}</h1>`)]);
+  expect(unknown.body).toContain(advice);
+  const onPage = await get(`/pay/${reference}/refunds/${'0'.repeat(64)}?lang=${language}`);
+  expect([onPage.statusCode, onPage.body]).toEqual([404, unknown.body]);
+});
+
+test('malformed links get the same page without a call', async () => {
   const before = gateway.payments.calls.length;
   for (const token of ['x', `${TOKEN}0`, TOKEN.toUpperCase(), hashOfClaimToken(TOKEN), '%00'])
-    expect((await get(`/pay/refunds/${token}`)).statusCode).toBe(404);
+    expect(await get(`/pay/refunds/${token}`)).toMatchObject({
+      statusCode: 404,
+      body: expect.stringContaining('This refund link does not work'),
+    });
   expect(gateway.payments.calls).toHaveLength(before);
 });
 

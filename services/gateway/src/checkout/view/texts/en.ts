@@ -244,6 +244,10 @@ export const en = {
     confirm: 'Confirm this address',
     change: 'Enter another address',
     final: 'This link cannot change it. If it is wrong, tell the merchant before the money is sent.',
+    notFoundTitle: 'This refund link does not work',
+    /** A replaced link cannot be told apart from one that never was. */
+    notFound:
+      'A newer link replaced it, it has ended, or it was not copied in full. Ask the merchant for the newest link to your refund.',
     until: (time: string) => `This link works until ${time}.`,
   },
   sandbox: {

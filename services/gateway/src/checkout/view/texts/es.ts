@@ -235,6 +235,9 @@ export const es: Texts = {
     confirm: 'Confirmar esta dirección',
     change: 'Indicar otra dirección',
     final: 'Este enlace no puede cambiarla. Si está mal, avisa al comercio antes de que envíe el dinero.',
+    notFoundTitle: 'Este enlace de reembolso no funciona',
+    notFound:
+      'Un enlace más nuevo lo reemplazó, ya terminó o no se copió completo. Pide al comercio el enlace más nuevo de tu reembolso.',
     until: (time) => `Este enlace funciona hasta el ${time}.`,
   },
   sandbox: {

@@ -233,6 +233,9 @@ export const pt: Texts = {
     confirm: 'Confirmar este endereço',
     change: 'Informar outro endereço',
     final: 'Este link não pode mudá-lo. Se estiver errado, avise a loja antes que o dinheiro seja enviado.',
+    notFoundTitle: 'Este link de reembolso não funciona',
+    notFound:
+      'Um link mais novo o substituiu, ele foi encerrado ou não foi copiado por inteiro. Peça à loja o link mais novo do seu reembolso.',
     until: (time) => `Este link funciona até ${time}.`,
   },
   sandbox: {
