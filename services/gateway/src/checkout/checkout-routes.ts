@@ -78,7 +78,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     { prefix: '/pay' },
   );
 
-  await app.register(refundClaimPages, { pool, payments, find, assets });
+  await app.register(refundClaimPages, { pool, payments, find, isSandbox: sandbox !== undefined, assets });
   if (sandbox) sandboxRoutes(app, find, sandbox);
 
   serveAssets(app, Object.values(assets));

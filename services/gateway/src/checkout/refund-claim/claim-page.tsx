@@ -11,12 +11,13 @@ interface Props extends Speech {
   /** Where the forms go, and where the payer enters an address. */
   readonly actions: { readonly check: string; readonly confirm: string; readonly again: string };
   readonly languageLink: (language: Speech['language']) => string;
+  readonly isSandbox: boolean;
   readonly assets: PageAssets;
 }
 
 /** The page of a claim link as HTML. It needs no script. */
 export const renderClaim = (props: Props): string => {
-  const { claim, texts, format } = props;
+  const { claim, texts, format, isSandbox } = props;
   const { merchant } = claim;
   const { title, ...claimTexts } = texts.claim;
   const heading = claimTexts.headings[claim.step.name];
@@ -31,6 +32,7 @@ export const renderClaim = (props: Props): string => {
       <p class="merchant">
         {merchant.logo_url !== undefined && <img class="logo" src={merchant.logo_url} alt="" />}
         <span class="visually-hidden">{claimTexts.from}</span> <bdi>{merchant.display_name}</bdi>
+        {isSandbox && <span class="sandbox-mark">{texts.sandbox.mark}</span>}
       </p>
     ),
     children: (

@@ -94,6 +94,19 @@ test('the page says what the payer gets, and has the headers of the payment page
     expect(page.body).toContain(text);
 });
 
+test('the page of a sandbox has its mark in every language', async () => {
+  expect((await get()).body).not.toContain('sandbox-mark');
+  const sandbox = await startGateway({ environment: 'sandbox' });
+  const { id } = await sandbox.merchant();
+  const refund = { ...claimed!.refund, merchant_id: id };
+  sandbox.payments.respond = () => ({ status: 200, body: { ...claimed, refund } });
+  for (const language of ['en', 'es', 'pt']) {
+    const { body } = await sandbox.app.inject({ url: `${url}?lang=${language}`, headers: html });
+    expect(body).toContain('<span class="sandbox-mark">Sandbox</span>');
+  }
+  await sandbox.close();
+});
+
 test('an address is checked, shown, and recorded by the second form', async () => {
   const check = await post(`${url}/check`, ` ${PAYER.slice(0, 20)}\n${PAYER.slice(20)} `);
   expect(check.statusCode).toBe(200);

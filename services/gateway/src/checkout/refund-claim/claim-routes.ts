@@ -20,6 +20,7 @@ export interface ClaimPageOptions {
   readonly pool: Pool;
   readonly payments: ClaimPayments;
   readonly find: FindPage;
+  readonly isSandbox: boolean;
   readonly assets: PageAssets;
 }
 
@@ -119,7 +120,7 @@ const show = async (
   step: ClaimStep,
   { claimed }: Claim,
   { request, reply }: { request: FastifyRequest<{ Params: PageParams }>; reply: FastifyReply },
-  { pool, assets }: ClaimPageOptions,
+  { pool, isSandbox, assets }: ClaimPageOptions,
 ) => {
   const { merchant_id, order_id } = claimed.refund;
   const merchant = await paymentPageSettings(pool, merchant_id);
@@ -131,6 +132,7 @@ const show = async (
     claim: claimViewOf(claimed, { merchant, paymentReference: page?.payment_reference, step }),
     actions: { check: linkOf(request, '/check'), confirm: linkOf(request, '/confirm'), again: linkOf(request) },
     languageLink: (lang) => `${pagePathOf(request.params)!}${choiceLink({ lang })}`,
+    isSandbox,
     assets,
   });
   return reply
