@@ -50,6 +50,12 @@ test('late money arrives after the deadline', async () =>
     ['register', payment('52.472200', true)],
   ]));
 
+test.each(['expired', 'partially_paid_expired'] as const)(
+  'late money needs no clock once an order is %s',
+  async (status) =>
+    expect(await callsOf('pay-late', order({ status }))).toEqual([['register', payment('52.472200', true)]]),
+);
+
 test('the clock moves by some minutes, or to the deadline', async () => {
   expect(await callsOf('advance', order())).toEqual([['advance', exampleOf(Order).id, { minutes: ADVANCE_MINUTES }]]);
   expect(await callsOf('expire', order())).toEqual([['advance', exampleOf(Order).id, { minutes: 45 }]]);
@@ -72,7 +78,9 @@ test.each<[Partial<Order>, SandboxAction[]]>([
   [{ status: 'initialized' }, []],
   [{ status: 'paid', payments: [exampleOf(Payment)] }, ['fail']],
   [{ status: 'reversed', payments: [{ ...received, status: 'failed' }] }, ['pay-all', 'pay-part', 'pay-more']],
-  [{ status: 'expired' }, []],
+  [{ status: 'expired' }, ['pay-late']],
+  [{ status: 'partially_paid_expired', payments: [exampleOf(Payment)] }, ['pay-late', 'fail']],
+  [{ status: 'canceled' }, []],
   [{ status: 'canceled', payments: [received] }, ['confirm', 'fail']],
 ])('an order with %j allows %j', async (changes, actions) => {
   expect(possibleActions(order(changes))).toEqual(actions);

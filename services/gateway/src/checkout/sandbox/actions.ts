@@ -37,7 +37,8 @@ export const possibleActions = (order: Order): SandboxAction[] => {
   return ACTIONS.filter((action) => {
     if (action === 'confirm') return pendingOf(order).length > 0;
     if (action === 'fail') return reversibleOf(order) !== undefined;
-    return action.startsWith('pay-') && action !== 'pay-late' ? takesMoney : isOpen;
+    if (action === 'pay-late') return isOpen || EXPIRED.has(order.status);
+    return action.startsWith('pay-') ? takesMoney : isOpen;
   });
 };
 
@@ -72,7 +73,8 @@ export const runSandboxAction = async (
     if (action === 'confirm') for (const { id } of pendingOf(order)) await payments.confirm(id, {}, context);
     if (action === 'fail') await payments.fail(reversibleOf(order)!.id, {}, context);
     if (action === 'advance') await advance(ADVANCE_MINUTES);
-    if (action === 'expire' || action === 'pay-late') await advance(minutesLeft(order, now()));
+    if (action === 'expire' || (action === 'pay-late' && OPEN.has(order.status)))
+      await advance(minutesLeft(order, now()));
     if (action === 'pay-late') await pay(remaining, true);
   } catch (error) {
     // The order changed since its page was rendered. The page then shows what it allows now.
@@ -81,6 +83,7 @@ export const runSandboxAction = async (
 };
 
 const OPEN: ReadonlySet<Order['status']> = new Set(['awaiting_payment', 'partially_paid']);
+const EXPIRED: ReadonlySet<Order['status']> = new Set(['expired', 'partially_paid_expired']);
 const TAKES_MONEY: ReadonlySet<Order['status']> = new Set([...OPEN, 'reversed']);
 const CONFLICTS = ['order_state_conflict', 'payment_conflict', 'concurrent_update'] as const;
 

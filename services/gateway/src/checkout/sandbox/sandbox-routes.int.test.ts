@@ -50,11 +50,27 @@ test('the page of a sandbox says so, and has the buttons that the order allows',
   );
 });
 
-test('an order that takes no more money has no form in its strip', async () => {
+test.each([
+  ['en', 'Pay too late'],
+  ['es', 'Pagar fuera de plazo'],
+  ['pt', 'Pagar com atraso'],
+])('an expired order offers late money alone, and pays it: %s', async (language, label) => {
+  const { reference, order } = await orderWithPage({ status: 'expired' });
+  const page = await get(`/pay/${reference}?lang=${language}`);
+  expect([...page.matchAll(/<button formaction="[^"]+"[^>]*>([^<]+)</g)].map(([, text]) => text)).toEqual([label]);
+  gateway.payments.calls.length = 0;
+  expect((await post(`/pay/${reference}/sandbox/pay-late`)).statusCode).toBe(303);
+  expect(told()).toMatchObject([
+    { path: '/payments', body: { order_id: order.id, amount: '52.472200', confirmed: true } },
+  ]);
+});
+
+test('the page of a canceled order has the mark of a sandbox, and no empty strip', async () => {
   const { reference } = await orderWithPage({ status: 'canceled' });
   const page = await get(`/pay/${reference}?lang=en`);
-  expect(page).toContain('Sandbox. No real money.');
+  expect(page).toContain('<span class="sandbox-mark">Sandbox</span>');
   expect(page).not.toContain('<form');
+  expect(page).not.toContain('Sandbox. No real money.');
 });
 
 test('a button pays, and leads back to the page as it was', async () => {

@@ -182,15 +182,15 @@ const SandboxStrip = ({ view, strip }: { readonly view: View; readonly strip: St
     ...(walletNetwork === null ? [] : [post('wallet', sandbox.wallet, walletNetwork)]),
     ...strip.actions.map((action) => post(action, labelOf(action))),
   ];
+  // The mark beside the merchant's name stays.
+  if (buttons.length === 0) return null;
   return (
     <aside class="sandbox" aria-labelledby="sandbox-title">
       <h2 id="sandbox-title">{sandbox.title}</h2>
       {strip.actions.length > 0 && <p class="note">{sandbox.hint}</p>}
-      {buttons.length > 0 && (
-        <form method="post" action={link({})}>
-          {buttons}
-        </form>
-      )}
+      <form method="post" action={link({})}>
+        {buttons}
+      </form>
     </aside>
   );
 };
