@@ -52,6 +52,33 @@ const STATES: readonly PageState[] = [
     reach: (sale) => payAndConfirm(sale, 40n),
     shown: payments('seen'),
   },
+  {
+    name: 'part-seen',
+    order: EXPRESS,
+    reach: (sale) => sale.pay(40n),
+    shown: ({ state, applied }) => state === 'partially_paid' && Number(applied) === 0,
+  },
+  {
+    name: 'wrong-currency',
+    reach: (sale) =>
+      sale.post('/debug/register-payment', {
+        order_id: sale.order.id,
+        payment_rail: 'gateway_pay',
+        amount: '20',
+        currency: 'USDT',
+      }),
+    shown: ({ state, payments: [payment] }) => state === 'waiting' && payment?.orphan_reason === 'wrong_currency',
+  },
+  {
+    name: 'accepted-with-less',
+    reach: async (sale) => {
+      await payAndConfirm(sale, 40n);
+      await sale.until(({ applied }) => Number(applied) > 0);
+      await sale.post(`/v1/orders/${sale.order.id}/accept`, { reason: 'a regular guest' });
+    },
+    shown: ({ state, accepted_by_merchant, shortfall }) =>
+      state === 'paid' && accepted_by_merchant && Number(shortfall) > 0,
+  },
   { name: 'paid', reach: payAndConfirm, shown: ({ state }) => state === 'paid' },
   {
     name: 'paid-too-much',

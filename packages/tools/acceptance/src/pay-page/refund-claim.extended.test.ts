@@ -25,14 +25,18 @@ onPaymentPage('the page on which a payer claims a refund', () => {
   const refundNow = (id: string) => send<Refund>('GET', `/v1/refunds/${id}`);
 
   /** The wallet of the local chain plays the payer and the merchant, who declares it. */
+  const declareSender = async (transactionHash: string): Promise<string> => {
+    const { from: wallet } = await stack.evm.call<{ from: string }>('eth_getTransactionByHash', transactionHash);
+    const declared = ['--network', LOCAL_NETWORK, '--address', wallet];
+    await admin(stack.evm.stack, ['refund-addresses', 'add', stack.evm.desk.shop.id, ...declared]);
+    return wallet;
+  };
   const paidSale = async (): Promise<{ sale: Sale; wallet: string; refundId: string }> => {
     const sale = await openSale(stack.evm);
     const { transactionHash } = await sale.pay();
     await sale.confirm();
     await sale.until(({ state }) => state === 'paid');
-    const { from: wallet } = await stack.evm.call<{ from: string }>('eth_getTransactionByHash', transactionHash);
-    const declared = ['--network', LOCAL_NETWORK, '--address', wallet];
-    await admin(stack.evm.stack, ['refund-addresses', 'add', stack.evm.desk.shop.id, ...declared]);
+    const wallet = await declareSender(transactionHash);
     const [payment] = (await stack.evm.desk.shop.api.order(sale.order.id)).payments;
     await send('POST', `/v1/payments/${payment!.id}/refund`, { settle: 'on_chain', what: 'all' });
     const { items } = await send<{ items: Refund[] }>('GET', `/v1/refunds?payment_id=${payment!.id}`);
@@ -158,6 +162,36 @@ onPaymentPage('the page on which a payer claims a refund', () => {
       expect((await sale.checkout()).refund_claims).toEqual([]);
       expect(faults).toEqual([]);
       await close();
+    },
+    SLOW,
+  );
+
+  test(
+    'the payment page says how a shown refund relates to what is due back, and a replaced link asks for the newest',
+    async () => {
+      const sale = await openSale(stack.evm);
+      const { transactionHash } = await sale.pay(150n);
+      await declareSender(transactionHash);
+      await sale.confirm();
+      await sale.until(({ due_back }) => Number(due_back) > 0);
+      const [payment] = (await stack.evm.desk.shop.api.order(sale.order.id)).payments;
+      await send('POST', `/v1/payments/${payment!.id}/refund`, { settle: 'on_chain', amount: '6' });
+      const { items } = await send<{ items: Refund[] }>('GET', `/v1/refunds?payment_id=${payment!.id}`);
+      const replaced = await claimOf(items[0]!.id);
+      await claimOf(items[0]!.id, { show_on_page: true });
+      expect((await sale.checkout()).refund_claims).toMatchObject([{ amount: '6.000000', of_due_back: '4.945875' }]);
+      for (const { shot, ...options } of SCREENS) {
+        for (const [name, url] of [
+          ['claim-of-more-than-due', sale.url],
+          ['claim-replaced', replaced.claim_url],
+        ] as const) {
+          const { page, close } = await visit(stack.browser, url, options);
+          await takeScreenshot(page, `${name}-${shot}`);
+          const found = { violations: await violationsOn(page), sideways: await sidewaysOn(page) };
+          expect({ shot, name, ...found }).toEqual({ shot, name, violations: [], sideways: 0 });
+          await close();
+        }
+      }
     },
     SLOW,
   );

@@ -94,4 +94,18 @@ onPaymentPage('the page of a shop', () => {
     },
     SLOW,
   );
+
+  test(
+    'an expired order of a sandbox takes late money by its button',
+    async () => {
+      const sale = await openSale(stack.evm);
+      await sale.advance(61);
+      await sale.until(({ state }) => state === 'expired');
+      const { page, close } = await visit(stack.browser, sale.url);
+      await page.getByRole('button', { name: 'Pay too late' }).click();
+      await page.getByText('Your money arrived after the deadline.').waitFor();
+      await close();
+    },
+    SLOW,
+  );
 });
