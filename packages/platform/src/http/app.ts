@@ -30,6 +30,8 @@ export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
 const RESPONSE_TIMEOUT_MS = 12_000;
 const HEADERS_TIMEOUT_MS = 2_000;
 const CHECK_CONNECTIONS_EVERY_MS = 500;
+/** Fastify, its plugins and our limits each wait for the end of a response. Node.js takes more than 10 for a leak. */
+const LISTENERS_PER_RESPONSE = 20;
 
 export interface CreateAppOptions extends Pick<
   FastifyServerOptions,
@@ -74,6 +76,7 @@ export const createApp = ({
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply, outages),
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
+  app.server.on('request', (_request, response) => response.setMaxListeners(LISTENERS_PER_RESPONSE));
   drainConnectionsOnClose(app);
   followResponses(app.server);
   answerUncommonRequests(app.server);
