@@ -30,7 +30,7 @@ export const BusinessProfile = z.object({
 export const PaymentMethod = z.object({
   type: PaymentRail.describe('The rail.'),
   supported_currencies: z.array(PaymentCurrency).describe('The currencies that the merchant accepts on this rail.'),
-  deposit_instructions: z.record(z.string(), z.json()).describe('Settings of the rail.'),
+  deposit_instructions: z.record(z.string(), z.json()).describe('Settings of the rail for you. Empty if it has none.'),
 });
 export type PaymentMethod = z.infer<typeof PaymentMethod>;
 

@@ -132,7 +132,8 @@ const privateHosts = (text = ''): IsPrivate => {
 
 const ENCRYPTING_MODES = new Set(['prefer', 'require', 'verify-ca', 'verify-full']);
 
-/** `pg` verifies the server in these modes, unless it is told to be as lax as libpq. A socket is of this machine. */
+/** Whether the connection may be read by others. `pg` verifies the server in these modes, unless `uselibpqcompat` is
+ *  set. A socket does not leave this machine. */
 const isOpenDatabase = (text: string | undefined, isPrivate: IsPrivate): boolean => {
   if (text === undefined || !URL.canParse(text)) return false;
   const { hostname, searchParams: options } = new URL(text);
@@ -163,7 +164,7 @@ const isOpenHttp = (url: string | undefined, isPrivate: IsPrivate): boolean => {
   return protocol === 'http:' && !isPrivate(hostname);
 };
 
-/** All texts in a JSON object of lists. What is wrong with it, its own schema says. */
+/** All texts in a JSON object of lists. None if the JSON is wrong: the schema of the setting reports that. */
 const urlsIn = (json = '{}'): string[] => {
   try {
     return Object.values(JSON.parse(json) as object)

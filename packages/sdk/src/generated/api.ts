@@ -3356,7 +3356,7 @@ export interface components {
             type: components["schemas"]["Rail"];
             /** @description The currencies that the merchant accepts on this rail. */
             supported_currencies: components["schemas"]["PaymentCurrency"][];
-            /** @description Settings of the rail. */
+            /** @description Settings of the rail for you. Empty if it has none. */
             deposit_instructions: {
                 [key: string]: unknown;
             };

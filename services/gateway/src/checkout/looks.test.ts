@@ -22,7 +22,7 @@ test('every color is readable on both backgrounds, and text on it is readable', 
     { numRuns: 500 },
   ));
 
-test('no background of the page is nearer to an accent than those that it is compared with', () => {
+test('an accent contrasts with every background of the page as much as with those that it is compared with', () => {
   const styles = readFileSync(new URL('./view/page.css', import.meta.url), 'utf8');
   const backgrounds = [...styles.matchAll(/--(?:page|card|soft): (#[\da-f]+);/g)].map(([, value]) => hexOf(value!));
   expect(backgrounds.length).toBeGreaterThanOrEqual(4);

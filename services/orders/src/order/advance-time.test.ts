@@ -11,7 +11,7 @@ describe('advancing the clock', () => {
     given(orderCreated())
       .when(advance(45))
       .thenLike({ type: 'OrderTimeAdvanced', data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString() } }));
-  test('counts a payment of before as older by as much, also when it is reported later', () => {
+  test('makes what a rail saw before as much older, also when it is reported later', () => {
     const paid = minutesAfterNoon(1);
     const advanced = [createOrder(), advance(90, minutesAfterNoon(2))];
     const reported = { seenAt: paid.toISOString(), at: minutesAfterNoon(3) };

@@ -46,7 +46,8 @@ test('asks for the units of the asset where its decimals are not those of the cu
 });
 
 test('the URI of a Bitcoin chain has the amount in coins, and a token shows its label', () => {
-  const bitcoin = { ...deposit, chainId: 'bip122:000000000019d6689c085ae165831e93', address: 'bc1q', decimals: 6 };
+  const bitcoin = { ...deposit, chainId: 'bip122:000000000019d6689c085ae165831e93', address: 'bc1q', decimals: 8 };
+  // The order counts in 6 decimals.
   expect(instructionOf(bitcoin, 25_500_000n)).toMatchObject({ payment_uri: 'bitcoin:bc1q?amount=25.500000' });
   expect(instructionOf({ ...deposit, assetLabel: 'USDC.e' }, 1n)).toMatchObject({ asset_label: 'USDC.e' });
   expect(instructionOf(deposit, 1n)).not.toHaveProperty('asset_label');

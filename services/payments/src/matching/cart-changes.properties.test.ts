@@ -142,7 +142,7 @@ test('a cancel or a change of items is refused once money was seen, or all later
         await both.deliver(message, { again: false });
       }
 
-      expect(both.booksDiffer(orderId)).toEqual([]);
+      expect(both.bookDifferences(orderId)).toEqual([]);
       const { order } = both.orderOf(orderId);
       expect(order.totalMinor).toBe(total);
       if (order.status === 'paid') expect(appliedMinor(order) >= total).toBe(true);

@@ -141,7 +141,7 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       }
       await deliverAll(lastDeliveries);
 
-      expect(both.booksDiffer(orderId)).toEqual([]);
+      expect(both.bookDifferences(orderId)).toEqual([]);
       const { order, deleted } = both.orderOf(orderId);
       const payments = both.paymentsOf(orderId);
       if (deleted) {
@@ -234,7 +234,7 @@ test('money that returns under another id pays its order again, whatever is lost
         await act(step, orderId, merchantId);
       }
       await deliverAll(lastDeliveries);
-      expect(both.booksDiffer(orderId)).toEqual([]);
+      expect(both.bookDifferences(orderId)).toEqual([]);
       const { order } = both.orderOf(orderId);
       const payments = both.paymentsOf(orderId);
       expect(order.status).toBe('paid');

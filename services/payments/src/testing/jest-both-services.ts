@@ -154,8 +154,8 @@ export const startBothServices = ({
     },
     /** The payments that name the order, except those deleted with it. */
     paymentsOf: streams.paymentsOf,
-    /** How the payments that the streams of an order and its payments name differ. */
-    booksDiffer: (orderId: string) => {
+    /** Where the events of an order and those of its payments disagree about its payments; empty if they agree. */
+    bookDifferences: (orderId: string) => {
       const order = orderBookOf(orderId, streams.orders.eventsOf(orderId));
       const ids = [...order.entries.keys(), ...streams.paymentsOf(orderId).map(({ paymentId }) => paymentId)];
       return compareBooks(order, new Map(ids.map((id) => [id, paymentBookOf(streams.payments.eventsOf(id))])));

@@ -48,6 +48,7 @@ export const dispatchers = async () => {
 
   const start = async (options: Partial<InstanceOptions> = {}) => {
     const now = options.now ?? (() => new Date());
+    // The clock that decides what has ended (ADR 34).
     const endsBy = options.endsBy ?? now;
     const webhooks = createDirectory({ pool, box, now, maxAgeMs: 0 });
     const sender = createSender({ allowLocal: true, connections: ENDPOINT_LIMITS.concurrency.max, now });

@@ -116,7 +116,7 @@ const send = (
   });
 };
 
-/** The headers of the client, with its address added to X-Forwarded-For. */
+/** The headers of the client, with its address added to X-Forwarded-For. This proxy has answered `Expect` itself. */
 const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): string[] => {
   const known = headers['x-forwarded-for'];
   const addresses = [...(known === undefined ? [] : [known].flat()), socket.remoteAddress ?? ''].join(', ');

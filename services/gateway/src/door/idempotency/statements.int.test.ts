@@ -134,6 +134,7 @@ describe('the lease of a key', () => {
   test('is held while its gateway holds its own lock', async () => {
     const other = await gateway.pool.connect();
     try {
+      // A gateway holds a lock on its name as long as it lives.
       await other.query("select pg_advisory_lock(hashtextextended('gateway 1', 1))");
       await rolledBack(gateway.pool, async (db) => {
         await insertRequest(db, { instance: 'gateway 1' });
