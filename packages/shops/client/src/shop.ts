@@ -52,7 +52,17 @@ export const createShop = (options: ShopOptions): Shop => {
   const { baseUrl, apiKey, shop, webhookUrl: url, store, onOrder, log, timeoutMs = TIMEOUT_MS } = options;
   const client: Client = createClient({ baseUrl, apiKey, timeoutMs, maxRetries: 1, maxRetryAfterMs: 2_000 });
   const handler = { client, store, shop, onOrder, now: () => new Date() };
-  const register = () => registerWebhook({ client, store, shop, url });
+  const register = () =>
+    registerWebhook({
+      client,
+      store,
+      shop,
+      url,
+      onMove: (from) =>
+        log.warn(
+          `the webhook of the shop ${shop} moves from ${from} to ${url}: if another process still has the earlier address, give both the same one`,
+        ),
+    });
   const lookUpNow = () => lookUp(handler);
 
   /** Resolves with whether all went well. */

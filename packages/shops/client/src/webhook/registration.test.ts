@@ -92,7 +92,12 @@ test('a shop with a new address gets a new webhook, and the webhooks of others s
   const store = memoryStore();
   await registerWebhook({ ...SHOP, ...gateway, store });
   await registerWebhook({ ...SHOP, shop: 'b2b', client: gateway.client, store: memoryStore() });
-  await registerWebhook({ ...SHOP, url: 'https://new.example/hook', client: gateway.client, store });
+  const moves: string[] = [];
+  const onMove = (from: string) => void moves.push(from);
+  const moved = { ...SHOP, url: 'https://new.example/hook', client: gateway.client, store, onMove };
+  await registerWebhook(moved);
+  await registerWebhook(moved);
+  expect(moves).toEqual([SHOP.url]);
   expect([...gateway.webhooks.values()].map(({ url, filter }) => [url, filter?.shop])).toEqual([
     [SHOP.url, 'b2c'],
     [SHOP.url, 'b2b'],

@@ -15,6 +15,8 @@ export interface RegistrationOptions {
   readonly shop: string;
   /** The address of the shop that receives the events. */
   readonly url: string;
+  /** Called before the webhook of another address is replaced. */
+  readonly onMove?: (from: string) => void;
 }
 
 /** Every change of an order, and money that the order does not show. */
@@ -42,6 +44,7 @@ export const registerWebhook = async ({
   store,
   shop,
   url,
+  onMove,
 }: RegistrationOptions): Promise<Outcome<Registered>> => {
   const body: CreateWebhookDto = { url, events: EVENTS, label: `Shop ${shop}`.slice(0, 100), filter: { shop } };
   let last: Fault = { kind: 'invalid', code: 'store', message: 'the store does not keep the webhook' };
@@ -62,6 +65,7 @@ export const registerWebhook = async ({
       if (!isKeySpent(created.fault)) return created;
       last = created.fault;
     }
+    if (stored?.step === 'created' && stored.url !== url) onMove?.(stored.url);
     await store.replace(NAME, text, textOf({ step: 'creating', key: globalThis.crypto.randomUUID(), body }));
   }
   return { ok: false, fault: last };
