@@ -1,13 +1,13 @@
 import { evmAssetOf, pay, PAYER } from '@cpg/local-chain';
 import { type Desk, openDesk } from './chains/desk.ts';
-import { chainOf, LOCAL_NETWORK } from './harness/chains.ts';
+import { rpcOf, LOCAL_NETWORK } from './harness/chains.ts';
 import { admin } from './harness/merchants.ts';
 import { sharedStack } from './harness/stack-files.ts';
 import { payOrder } from './pay/pay-order.ts';
 import { payRefund } from './pay/pay-refund.ts';
 
 const stack = sharedStack();
-const call = chainOf(stack);
+const call = rpcOf(stack);
 /** The stack runs no chain where npm has no binary for the platform. */
 const onChain = call ? test : test.skip;
 let desk: Desk;

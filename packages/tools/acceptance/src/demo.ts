@@ -7,7 +7,7 @@ import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
 import { createReport, type Report } from './demo/report.ts';
 import { type Api, createApi } from './harness/api.ts';
-import { chainOf } from './harness/chains.ts';
+import { rpcOf } from './harness/chains.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { runningStack, type StackFiles } from './harness/stack-files.ts';
@@ -74,7 +74,7 @@ const checkAll = async (stack: StackFiles, api: Api, receiver: Receiver, report:
 
 /** Pays an order on the chain of the stack, and reorganizes the chain under the payment. */
 const payOnChain = async (stack: StackFiles, api: Api, report: Report, reference: string): Promise<void> => {
-  const call = chainOf(stack);
+  const call = rpcOf(stack);
   if (!call) return report.line('skipped: the stack runs no chain');
   const order = await api.createOrder(
     orderBody({ external_reference_id: reference, payment_currency: 'USDC', metadata: { demo: true } }),

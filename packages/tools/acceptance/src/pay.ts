@@ -1,5 +1,5 @@
 import { createApi } from './harness/api.ts';
-import { chainOf } from './harness/chains.ts';
+import { rpcOf } from './harness/chains.ts';
 import { runningStack } from './harness/stack-files.ts';
 import { parsePayOptions, PAY_HELP } from './pay/options.ts';
 import { PayError } from './pay/pay-error.ts';
@@ -15,7 +15,7 @@ const main = async (): Promise<number> => {
   }
   const stack = await runningStack();
   if (!stack) return 1;
-  const call = chainOf(stack);
+  const call = rpcOf(stack);
   if (!call) throw new PayError('the stack runs no chain: start it without CHAIN=off');
   const api = createApi(stack);
   try {

@@ -1,6 +1,6 @@
 import { evmAssetOf, mineBlocks, mined, pay, reorganize } from '@cpg/local-chain';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
+import { rpcOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { readOrderStream } from '../harness/order-stream.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -20,7 +20,7 @@ onEvm('the chain that npm start runs', () => {
   });
 
   test('an order is paid on it, and stays paid when a reorganization moves the payment', async () => {
-    const call = chainOf(stack)!;
+    const call = rpcOf(stack)!;
     const { order, deposit } = await desk.order();
     const paid = await pay(call, evmAssetOf(deposit.asset), deposit.address, BigInt(deposit.amount_units));
     const tx_hash = paid.transactionHash;
@@ -35,7 +35,7 @@ onEvm('the chain that npm start runs', () => {
   test('money at the address behind a payment page is a payment of the page', async () => {
     const order = await desk.shop.api.createOrder(orderBody({ enable_rails: ['gateway_pay'] }));
     const { asset, address } = await behindPage(stack, order.id);
-    const paid = await pay(chainOf(stack)!, evmAssetOf(asset), address, 10_000_000n);
+    const paid = await pay(rpcOf(stack)!, evmAssetOf(asset), address, 10_000_000n);
     const payment = { status: 'applied', payment_rail: 'gateway_pay', tx_hash: paid.transactionHash } as const;
     const { events } = await desk.hears(order.id, { status: 'paid', payments: [payment] });
     expect(events).toEqual(expect.arrayContaining(['payment:applied', 'order:paid']));

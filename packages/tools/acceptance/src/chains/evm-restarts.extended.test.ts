@@ -1,5 +1,5 @@
 import { evmAssetOf, mineBlocks, pay, type RpcCall } from '@cpg/local-chain';
-import { chainOf } from '../harness/chains.ts';
+import { rpcOf } from '../harness/chains.ts';
 import { until } from '../harness/until.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
@@ -36,7 +36,7 @@ onEvm('restarts around an EVM chain', () => {
     const tip = await evm.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false);
     await evm.stack.interrupt();
     const stack = await evm.stack.startAgain();
-    const call = chainOf(stack)!;
+    const call = rpcOf(stack)!;
     expect(await call('eth_getBlockByNumber', 'latest', false)).toMatchObject({ hash: tip.hash });
     await payDue(call, deposit);
     await mineBlocks(call);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AssetsFile, readAssets } from '@cpg/assets';
 import { findAnvil, reportSkipped, type RpcCall, rpcClient, TEST_TOKENS } from '@cpg/local-chain';
-import { chainOf, LOCAL_NETWORK } from '../harness/chains.ts';
+import { rpcOf, LOCAL_NETWORK } from '../harness/chains.ts';
 import type { Stack } from '../harness/stack.ts';
 import { type Desk, startDesk } from './desk.ts';
 
@@ -44,7 +44,7 @@ export const startEvmStack = async (
     await stack.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { stack, call: nodeUrls ? rpcClient(nodeUrls[0]!) : chainOf(stack)!, desk, stop };
+  return { stack, call: nodeUrls ? rpcClient(nodeUrls[0]!) : rpcOf(stack)!, desk, stop };
 };
 
 const assetsWith = (confirmations: number): AssetsFile => {

@@ -1,4 +1,4 @@
-import { chainOf } from '../../harness/chains.ts';
+import { rpcOf } from '../../harness/chains.ts';
 import { payOrder } from '../../pay/pay-order.ts';
 import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { type MedusaShop, startMedusa } from './medusa-shop.ts';
@@ -18,7 +18,7 @@ let close: () => Promise<void>;
 beforeAll(async () => void ({ gateway, shop, close } = await openGatewayAndShop(openGateway, startMedusaWithPlugin)));
 afterAll(() => close?.());
 
-const call = () => chainOf(gateway.stack);
+const call = () => rpcOf(gateway.stack);
 const context = () => ({ api: gateway.merchant.api, call: call()!, print: () => {} });
 const ONCE = { amount: undefined, token: undefined, times: 1 } as const;
 

@@ -1,4 +1,4 @@
-import { chainOf } from '../../harness/chains.ts';
+import { rpcOf } from '../../harness/chains.ts';
 import { payOrder } from '../../pay/pay-order.ts';
 import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { checkOut, soldOnce, staffReads, startVendureWithPlugin } from './plugin-shop.ts';
@@ -14,7 +14,7 @@ test('a reorganization of the local chain after the order is told', async () => 
   const checkout = await checkOut(shop, gateway, { coin: 'USDT' });
   const context = {
     api: gateway.merchant.api,
-    call: chainOf(gateway.stack)!,
+    call: rpcOf(gateway.stack)!,
     print: () => {},
     beforeReorg: () => soldOnce(shop, checkout),
   };

@@ -1,5 +1,5 @@
 import { evmAssetOf, pay } from '@cpg/local-chain';
-import { chainOf, LOCAL_NETWORK } from '../../harness/chains.ts';
+import { rpcOf, LOCAL_NETWORK } from '../../harness/chains.ts';
 import { sharedStack } from '../../harness/stack-files.ts';
 import { openGateway, openGatewayAndShop, type ShopGateway } from '../setup/gateway.ts';
 import { checkOut, METHOD, openPayment, orderOfPage, soldOnce, startVendureWithPlugin } from './plugin-shop.ts';
@@ -17,7 +17,7 @@ test.each(['USDT', 'USDC', 'USDG', 'BTC', 'ETH'])('a cart is paid in %s, and the
   expect(await soldOnce(shop, checkout)).toMatchObject({ totalWithTax: 1550, payments: [{ amount: 1550 }] });
 });
 
-const call = chainOf(sharedStack());
+const call = rpcOf(sharedStack());
 (call ? test : test.skip)('a cart is paid on a chain', async () => {
   const checkout = await checkOut(shop, gateway, { coin: 'USDT' });
   const { deposit_instructions } = await gateway.client.getOrder(checkout.gatewayOrderId);
