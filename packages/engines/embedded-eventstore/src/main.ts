@@ -42,8 +42,8 @@ const shutDown = async (signal: string): Promise<void> => {
   await stop();
   process.exit(0);
 };
-process.on('SIGTERM', shutDown);
-process.on('SIGINT', shutDown);
+process.on('SIGTERM', (signal) => void shutDown(signal));
+process.on('SIGINT', (signal) => void shutDown(signal));
 
 if (!EVENTSTORE_DATABASE_URL)
   fail('EVENTSTORE_DATABASE_URL is missing: set it to a PostgreSQL database for the event store');

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type Client, createClient, type Order } from '@cpg/sdk';
@@ -53,10 +53,11 @@ const lastOf = ({ id }: Order) => seen.get(id)?.at(-1);
 beforeAll(async () => {
   merchant = await openShop(stack);
   client = createClient({ baseUrl: stack.baseUrl, apiKey: merchant.key });
-  server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const received = await shops.get(request.url!.slice(1))!.receive(await buffer(request), request.headers);
     response.writeHead(received.status).end();
-  });
+  };
+  server = createServer((request, response) => void receive(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (const name of ['b2c', 'b2b']) {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { MerchantCreateOrderDto } from '@cpg/contracts';
@@ -45,10 +45,11 @@ let answer: { status: number; body: unknown };
 const requests: { path: string | undefined; key: unknown; body: unknown }[] = [];
 
 beforeAll(async () => {
-  server = createServer(async (request: IncomingMessage, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     requests.push({ path: request.url, key: request.headers['x-api-key'], body: await json(request) });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
-  });
+  };
+  server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 });
 afterAll(() => void server.close());

@@ -1,4 +1,4 @@
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,20 +48,24 @@ export const answersReady =
   (baseUrl: string, timeout = RESPONSE_TIMEOUT_MS): ReadinessCheck =>
   () =>
     new Promise((done) => {
-      const request = get(`${baseUrl}/health/ready`, { timeout, agent: false }, async (response) => {
-        if (response.statusCode === 200) {
-          response.resume();
-          return done(null);
-        }
-        const { missing } = await json(response).then(
-          (body) => body as { missing?: string[] },
-          () => ({ missing: undefined }),
-        );
-        done(missing?.length ? `is waiting for ${missing.join(', ')}` : `responds with status ${response.statusCode}`);
-      });
+      const url = `${baseUrl}/health/ready`;
+      const request = get(url, { timeout, agent: false }, (response) => done(faultOf(response)));
       request.once('timeout', () => request.destroy());
       request.once('error', () => done('does not respond'));
     });
+
+/** Null if the service is ready. */
+const faultOf = async (response: IncomingMessage): Promise<string | null> => {
+  if (response.statusCode === 200) {
+    response.resume();
+    return null;
+  }
+  const { missing } = await json(response).then(
+    (body) => body as { missing?: string[] },
+    () => ({ missing: undefined }),
+  );
+  return missing?.length ? `is waiting for ${missing.join(', ')}` : `responds with status ${response.statusCode}`;
+};
 
 const acceptsConnections =
   (host: string, port: number): ReadinessCheck =>

@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 
 export interface StubCall {
@@ -24,19 +25,16 @@ export interface StubService {
 
 export const startStub = async (respond: StubService['respond']): Promise<StubService> => {
   const calls: StubCall[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const text = Buffer.concat(chunks).toString();
-      const body = (text === '' ? undefined : JSON.parse(text)) as never;
-      const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
-      calls.push(call);
-      const { status, body: responseBody, headers } = await stub.respond(call);
-      response.writeHead(status, { 'content-type': 'application/json', ...headers });
-      response.end(responseBody === undefined ? undefined : JSON.stringify(responseBody));
-    });
-  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const text = await textOf(request);
+    const body = (text === '' ? undefined : JSON.parse(text)) as never;
+    const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+    calls.push(call);
+    const { status, body: responseBody, headers } = await stub.respond(call);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(responseBody === undefined ? undefined : JSON.stringify(responseBody));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const stub: StubService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type {
   AppError,
   AssignedInstruction,
@@ -38,7 +38,7 @@ export const startPaymentsStub = async () => {
     for await (const chunk of request) text += chunk;
     return text === '' ? null : JSON.parse(text);
   };
-  const server: Server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(request);
     calls.push({ path: `${request.method} ${request.url}`, body });
     if (!available) return void response.writeHead(503).end();
@@ -59,7 +59,8 @@ export const startPaymentsStub = async () => {
     response
       .writeHead(answer ? 200 : 204, { 'content-type': 'application/json' })
       .end(answer && JSON.stringify(answer));
-  });
+  };
+  const server: Server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as { port: number };
   return {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebhookPayload } from '@cpg/contracts';
 import { verify } from '@cpg/sdk/webhooks';
@@ -34,7 +34,7 @@ export const startReceiver = async (): Promise<Receiver> => {
   const replies = new Map<string, (attempt: Attempt, index: number) => Reply>();
   const attemptsOn = (path: string) => received.filter((attempt) => attempt.path === path);
 
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '/';
     const attempt = { path, headers: headersOf(request), rawBody: await textOf(request), atMs: performance.now() };
     received.push(attempt);
@@ -42,7 +42,8 @@ export const startReceiver = async (): Promise<Receiver> => {
     if (reply === 'hang') return;
     const { status, headers = {} } = typeof reply === 'number' ? { status: reply } : reply;
     response.writeHead(status, headers).end();
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
 

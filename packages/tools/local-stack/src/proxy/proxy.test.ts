@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { freePort } from '@cpg/ports';
@@ -67,7 +74,7 @@ test('gives requests to the instances in turn', async () => {
 });
 
 test('passes method, path, headers, body and answer on, and adds the address of the client', async () => {
-  const port = await proxyTo(async (incoming, response) => {
+  const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
     const { method, url, headers } = incoming;
     response.writeHead(
       201,
@@ -79,7 +86,8 @@ test('passes method, path, headers, body and answer on, and adds the address of 
       ].flat(),
     );
     response.end(JSON.stringify({ method, url, headers, body: await text(incoming) }));
-  });
+  };
+  const port = await proxyTo((incoming, response) => void respond(incoming, response));
   const headers = { 'x-api-key': 'k', 'x-forwarded-for': '203.0.113.9', connection: 'close, x-hop', 'x-hop': '1' };
   const answer = await send(port, { method: 'POST', body: 'hello', headers });
   expect(answer).toMatchObject({ status: 201, headers: { location: '/x', 'set-cookie': ['a=1', 'b=2'] } });

@@ -151,7 +151,7 @@ const repeatUpdates = ({ update, isNeeded, everyMs, log }: UpdateOptions) => {
   };
   const schedule = (afterMs = everyMs): void => {
     if (timer || hasStopped || !isNeeded()) return;
-    timer = setTimeout(() => (running = tick()), afterMs).unref();
+    timer = setTimeout(() => void (running = tick()), afterMs).unref();
   };
   return {
     schedule,

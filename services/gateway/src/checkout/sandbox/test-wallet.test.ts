@@ -13,11 +13,12 @@ let results: Record<string, object>;
 let sent: unknown[] = [];
 
 beforeAll(async () => {
-  server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, params } = (await json(request)) as { method: string; params: unknown[] };
     if (method === 'eth_sendTransaction') sent.push(...params);
     response.end(JSON.stringify(results[method]));
-  });
+  };
+  server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 });
 afterAll(() => void server.close());
