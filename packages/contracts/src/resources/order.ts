@@ -59,7 +59,9 @@ export const CryptoDepositInstruction = z.object({
   payment_uri: z
     .string()
     .optional()
-    .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, when nothing is missing, and when you refunded the order.'),
+    .describe(
+      'A BIP21 or EIP-681 URI. Absent when the order takes no more payments, when nothing is missing, and when you refunded the order.',
+    ),
   required_confirmations: z.int().describe('The number of blocks after which a payment counts.'),
   smallest_payable_amount: Amount.optional().describe(
     'The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid.',
