@@ -1,4 +1,4 @@
-import { Checkout, type CheckoutState, exampleOf, type Order, type Payment, Refund } from '@cpg/contracts';
+import { Checkout, type CheckoutState, exampleOf, Order, type Payment, Refund } from '@cpg/contracts';
 import { checkoutOf } from './checkout.ts';
 import {
   ADDRESS,
@@ -174,13 +174,45 @@ test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
   ],
   [
     'a payment that a reorganization removed',
-    { status: 'reversed', payments: [payment({ status: 'failed' })] },
+    { status: 'reversed', status_reason: 'payment_failed', payments: [payment({ status: 'failed' })] },
     { state: 'reversed', remaining: ALL },
   ],
   [
     'a payment that the merchant returned',
-    { status: 'reversed', payments: [payment({ status: 'refunded', refunded_amount: ALL })] },
+    {
+      status: 'reversed',
+      status_reason: 'payment_refunded',
+      payments: [payment({ status: 'refunded', refunded_amount: ALL })],
+    },
     { state: 'returned' },
+  ],
+  [
+    'a payment that the merchant returned after another one had failed',
+    {
+      status: 'reversed',
+      status_reason: 'payment_refunded',
+      payments: [payment({ status: 'failed' }), payment({ status: 'refunded', refunded_amount: ALL })],
+    },
+    { state: 'returned' },
+  ],
+  [
+    'a part that the payer sends after the merchant returned all',
+    {
+      status: 'reversed',
+      status_reason: 'payment_refunded',
+      payments: [payment({ status: 'refunded', refunded_amount: ALL }), payment(part)],
+      deposit_instructions: exampleOf(Order).deposit_instructions.map((each) => ({ ...each, amount: NONE })),
+    },
+    { state: 'returned' },
+  ],
+  [
+    'all that the payer sends again after the merchant returned it',
+    {
+      status: 'reversed',
+      status_reason: 'payment_refunded',
+      payments: [payment({ status: 'refunded', refunded_amount: ALL }), payment()],
+    },
+    { state: 'confirming' },
   ],
   ['an expired order', { status: 'expired' }, { state: 'expired' }],
   [

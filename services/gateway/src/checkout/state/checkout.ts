@@ -57,7 +57,8 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     isToAccept(orphan_reason) ? 0n : minor(due_back_amount);
   const dueBackById = new Map(counting.filter(isOfPayer).map((payment) => [payment.id, dueOf(payment)]));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
-  const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
+  const unpaid = minor(order.remaining_amount);
+  const state = stateOf(order, { applied, pending, remaining, unpaid }, now.toISOString() > deadline);
   const amount = (value: bigint) => fromMinor(value, decimals);
   const renewedAt = renewalOf(order);
   return {
@@ -121,11 +122,13 @@ interface Sums {
   /** Received and undecided. */
   readonly pending: bigint;
   readonly remaining: bigint;
+  /** What payments that count do not cover. A refunded order asks for nothing, but can be paid again. */
+  readonly unpaid: bigint;
 }
 
 const stateOf = (
-  { status, payments }: Order,
-  { pending, remaining, applied }: Sums,
+  { status, status_reason: reason }: Order,
+  { pending, remaining, unpaid, applied }: Sums,
   isPastDeadline: boolean,
 ): CheckoutState => {
   switch (status) {
@@ -137,8 +140,8 @@ const stateOf = (
       if (isPastDeadline) return 'closing';
       return pending + applied > 0n ? 'partially_paid' : 'waiting';
     case 'reversed':
-      if (pending > 0n && remaining === 0n) return 'confirming';
-      return payments.some((payment) => payment.status === 'failed') ? 'reversed' : 'returned';
+      if (reason === 'payment_refunded') return pending > 0n && pending >= unpaid ? 'confirming' : 'returned';
+      return pending > 0n && remaining === 0n ? 'confirming' : 'reversed';
     case 'paid':
     case 'expired':
     case 'partially_paid_expired':
