@@ -87,7 +87,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
       provider,
       payment_reference,
       payment_url: paymentUrl,
-      ...(asksForMoney(order) && { qr_content: qrContent ?? paymentUrl }),
+      ...(takesPayments(order) && !isReturned(order) && { qr_content: qrContent ?? paymentUrl }),
       expires_at,
     };
   }
@@ -105,7 +105,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     amount,
     amount_units: String(units),
     decimals,
-    ...(asksForMoney(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
+    ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
     ...(smallestPayableMinor && {
       smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), order.decimals),
@@ -114,9 +114,8 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   };
 };
 
-const asksForMoney = (order: ExistingOrder): boolean => takesPayments(order) && !isReturned(order);
-
-/** The amount to ask for: the rest beside payments that are held or on their way, in a step that wallets take. */
+/** The amount to ask for: the rest beside payments that are held or on their way, in a step that wallets take. Nothing
+ *  of an order that the merchant refunded. */
 const missingMinor = (order: ExistingOrder): bigint => {
   if (isReturned(order)) return 0n;
   const pending = order.payments.filter(
