@@ -63,9 +63,7 @@ export const reopenRefund = (
 
 /** Frees the amount of a pending refund. Ignores a repeat. */
 export const cancelRefund = ({ refundId, at }: CommandOf<'CancelRefund'>, payment: ExistingPayment): PaymentEvent[] => {
-  if (findRefund(payment, refundId)?.status === 'recorded')
-    throw conflict('the refund states that you paid back, and cannot be canceled');
-  const { status } = requestedRefund(payment, refundId);
+  const { status } = requestedRefund(payment, refundId, 'the refund states that you paid back, and cannot be canceled');
   if (status === 'canceled') return [];
   if (status !== 'pending') throw conflict(`the refund is ${status}: only a pending refund can be canceled`);
   return [canceled(refundId, at)];
@@ -82,11 +80,15 @@ const canceled = (refundId: string, at: Date): PaymentEvent => ({
   data: { refundId, at: at.toISOString() },
 });
 
-export const requestedRefund = (payment: ExistingPayment, refundId: string): PaymentRefund => {
+/** The refund. Throws `not_found`, and `payment_conflict` with `whyNot` for one that the merchant only recorded. */
+export const requestedRefund = (
+  payment: ExistingPayment,
+  refundId: string,
+  whyNot = 'the refund only records that you paid back: request one with "settle": "on_chain" to prove it',
+): PaymentRefund => {
   const refund = findRefund(payment, refundId);
   if (!refund) throw new AppError('not_found', 'the refund does not exist');
-  if (refund.status === 'recorded')
-    throw conflict('the refund only records that you paid back: request one with "settle": "on_chain" to prove it');
+  if (refund.status === 'recorded') throw conflict(whyNot);
   return refund;
 };
 
