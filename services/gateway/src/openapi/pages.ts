@@ -127,14 +127,14 @@ ${Object.values(PLACES)
 <p>Requests go to <code>/v1</code> and need an API key in the header <code>x-api-key</code>.</p>`,
 );
 
-const GUIDE_LINKS = [
-  ['/docs/guide', 'Guide'],
-  ['/docs/guide/order-states', 'Order states'],
-  ['/docs/guide/sdk', 'Client for TypeScript'],
-  ['/docs/guide/sdk/webhooks', 'Webhook verifier'],
-  ['/docs', 'API reference'],
-  ['/docs/errors', 'Errors'],
-]
+const GUIDE_NAMES: Readonly<Record<keyof typeof GUIDES, string>> = {
+  '/docs/guide': 'Guide',
+  '/docs/guide/order-states': 'Order states',
+  '/docs/guide/sdk': 'Client for TypeScript',
+  '/docs/guide/sdk/webhooks': 'Webhook verifier',
+};
+
+const GUIDE_LINKS = [...Object.entries(GUIDE_NAMES), ['/docs', 'API reference'], ['/docs/errors', 'Errors']]
   .map(([path, text]) => `<a href="${path}">${text}</a>`)
   .join(' · ');
 
