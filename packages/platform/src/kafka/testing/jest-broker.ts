@@ -1,5 +1,6 @@
-import { startKafka } from '@cpg/embedded-kafka';
 import { freePort } from '@cpg/ports';
+// By path: the engine depends on this package, and packages must not depend on each other.
+import { startKafka } from '../../../../engines/embedded-kafka/src/index.ts';
 import { testDatabase } from '../../postgres/testing/database.ts';
 
 /** The broker under test: the one at KAFKA_BROKERS, or an embedded broker with a database of its own. */
