@@ -90,6 +90,9 @@ const PATHS: Mistake[] = [
   ],
 ];
 
+const NO_DEFAULT =
+  'is required, because you have no default for it: send it, or set it in `order_defaults` with PATCH /v1/merchants/me';
+
 const BODIES: Mistake[] = [
   ['no body', () => shop.send('POST', '/v1/orders'), '400 body: is required: send a JSON object'],
   [
@@ -106,12 +109,12 @@ const BODIES: Mistake[] = [
   [
     'nothing in the body',
     () => shop.send('POST', '/v1/orders', {}),
-    '400 external_reference_id: is required; items: is required',
+    `400 external_reference_id: is required; items: is required; ${['enable_rails', 'payment_currency', 'capabilities'].map((field) => `${field}: ${NO_DEFAULT}`).join('; ')}`,
   ],
   [
     'no coin, and no default for it',
     () => create({ payment_currency: undefined }),
-    '400 payment_currency: is required, because you have no default for it: send it, or set it in `order_defaults` with PATCH /v1/merchants/me',
+    `400 payment_currency: ${NO_DEFAULT}`,
   ],
   [
     'a name in camel case',

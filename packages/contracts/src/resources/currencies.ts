@@ -24,7 +24,9 @@ export const PriceCurrency = z.object({
 export const PriceLimit = z.object({
   currency: ItemCurrency.describe('The currency of the prices.'),
   minimum_amount: Amount.describe('The smallest sum of the items. A smaller one is refused with `amount_too_small`.'),
-  maximum_amount: Amount.describe('The largest sum of the items.'),
+  maximum_amount: Amount.describe(
+    'The largest sum of the items that can be recorded. It is no limit of the network or of the merchant.',
+  ),
 });
 export type PriceLimit = z.infer<typeof PriceLimit>;
 

@@ -4062,7 +4062,7 @@ export interface components {
             currency: components["schemas"]["ItemCurrency"];
             /** @description The smallest sum of the items. A smaller one is refused with `amount_too_small`. */
             minimum_amount: string;
-            /** @description The largest sum of the items. */
+            /** @description The largest sum of the items that can be recorded. It is no limit of the network or of the merchant. */
             maximum_amount: string;
         };
         /**

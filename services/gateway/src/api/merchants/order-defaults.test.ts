@@ -1,6 +1,7 @@
 import {
   type CompleteDefaults,
   exampleOf,
+  invalidRequest,
   MerchantCreateOrderDto,
   type OrderDefaults,
   PaymentCurrency,
@@ -8,7 +9,7 @@ import {
   PaymentRail,
 } from '@cpg/contracts';
 import fc from 'fast-check';
-import { completeOrder, defaultFaults } from './order-defaults.ts';
+import { completeOrder, defaultFaults, withMissingFields } from './order-defaults.ts';
 
 const { enable_rails, payment_currency, capabilities, ...REST } = exampleOf(MerchantCreateOrderDto);
 const FULL = { enable_rails, payment_currency, capabilities } as CompleteDefaults;
@@ -49,6 +50,18 @@ test('a refusal for want of a field names both ways out', () => {
   );
   expect(refusal).toMatchObject({ code: 'invalid_request', details: [{ path: 'payment_currency' }] });
   expect(refusal?.message).toMatch(/send it, or set it in `order_defaults` with PATCH \/v1\/merchants\/me/);
+});
+
+test.each<[string, unknown, string[]]>([
+  ['nothing of them', {}, ['items', 'enable_rails', 'capabilities']],
+  ['one of them', { enable_rails: 'gateway_pay' }, ['items', 'capabilities']],
+  ['no object', [], ['items']],
+  ['no body', undefined, ['items']],
+])('the fault of a request with %s names what has no default', (_, body, paths) => {
+  const fault = withMissingFields(invalidRequest([{ path: 'items', message: 'is required' }]), body, {
+    payment_currency: 'USDC',
+  });
+  expect(fault).toMatchObject({ code: 'invalid_request', details: paths.map((path) => ({ path })) });
 });
 
 test('a refusal of what a default says names the default', () => {

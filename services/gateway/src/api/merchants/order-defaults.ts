@@ -3,6 +3,7 @@ import {
   type CompleteDefaults,
   type FaultDetail,
   invalidRequest,
+  isAppError,
   type MerchantCreateOrderDto,
   type NewOrder,
   type OrderDefaults,
@@ -26,9 +27,22 @@ export const completeOrder = (
     ? methodFaults(order, methods).map((fault) =>
         request.enable_rails && request.payment_currency ? fault : fromDefaults(fault),
       )
-    : FIELDS.filter((field) => order[field] === undefined).map((path) => ({ path, message: MISSING }));
+    : missingFields(order);
   return { order, refusal: details.length > 0 ? invalidRequest(details) : null };
 };
+
+/** The fault of a request that its schema refuses, with what is also missing because the merchant has no default for
+ *  it: one answer names all. `body` is what was sent, which may be anything. */
+export const withMissingFields = (fault: Error, body: unknown, defaults: OrderDefaults): Error =>
+  isAppError(fault) && isObject(body)
+    ? invalidRequest([...fault.details, ...missingFields({ ...defaults, ...body })])
+    : fault;
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const missingFields = (order: Partial<Record<(typeof FIELDS)[number], unknown>>): FaultDetail[] =>
+  FIELDS.filter((field) => order[field] === undefined).map((path) => ({ path, message: MISSING }));
 
 const MISSING =
   'is required, because you have no default for it: send it, or set it in `order_defaults` with PATCH /v1/merchants/me';

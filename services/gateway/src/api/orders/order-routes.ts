@@ -18,7 +18,7 @@ import { callContext, callerOf, canAnswer } from '../../door/request.ts';
 import { orNotFound, parseId } from '../ids.ts';
 import { checkBrowserUrl } from '../merchant-urls.ts';
 import { orderDefaultsOf } from '../merchants/merchant-queries.ts';
-import { completeOrder, needsDefaults } from '../merchants/order-defaults.ts';
+import { completeOrder, needsDefaults, withMissingFields } from '../merchants/order-defaults.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import { inRecordedTime, createHistoryReader, createPublicHistoryReader, encodeCursor } from './order-history.ts';
 import { listOrders, orderById } from './order-queries.ts';
@@ -51,12 +51,16 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     return orNotFound('order', await orderById(pool, merchantId, orderId));
   };
 
-  app.post('/orders', { config: CREATE, schema: schemas.createOrder }, async (request, reply) => {
+  // The handler adds to the fault of the schema what no schema knows: the fields without a default of the merchant.
+  const create = { config: CREATE, schema: schemas.createOrder, attachValidation: true } as const;
+  app.post('/orders', create, async (request, reply) => {
+    const { merchantId, paymentMethods } = callerOf(request);
+    const { validationError: fault } = request;
+    if (fault) throw withMissingFields(fault, request.body, await orderDefaultsOf(pool, merchantId));
     for (const path of ['return_url', 'cancel_url'] as const) {
       const url = request.body[path];
       if (url !== undefined) checkBrowserUrl(url, { path, allowLocal });
     }
-    const { merchantId, paymentMethods } = callerOf(request);
     const key = idempotencyKeyOf(request);
     const defaults = needsDefaults(request.body) ? await orderDefaultsOf(pool, merchantId) : {};
     const { order, refusal } = completeOrder(request.body, { defaults, methods: paymentMethods });
