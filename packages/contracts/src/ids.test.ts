@@ -10,6 +10,7 @@ const SCHEMAS = {
   delivery: ids.DeliveryId,
   refund: ids.RefundId,
   replay: ids.ReplayId,
+  apiKey: ids.ApiKeyId,
 };
 const ULID = '01KGA4S9HN3P5R7T9V1X3Z5B7D';
 

@@ -14,6 +14,7 @@ export const ID_PREFIXES = {
   refund: 'rfd',
   orderRefund: 'orf',
   replay: 'rpl',
+  apiKey: 'key',
 } as const;
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -37,6 +38,7 @@ export const EXAMPLE_IDS = {
   refund: 'rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M',
   orderRefund: 'orf_01KG9Q4B5C6D7E8F9G0H1J2K3N',
   replay: 'rpl_01KG9Q2T8R7M5N3V1X0Z4Y6W9R',
+  apiKey: 'key_01KG9Q0B2C3D4E5F6G7H8J9K0M',
 } as const satisfies Record<keyof typeof ID_PREFIXES, string>;
 
 const idOf = (prefix: string) =>
@@ -51,6 +53,7 @@ export const DeliveryId = idOf(ID_PREFIXES.delivery);
 export const RefundId = idOf(ID_PREFIXES.refund);
 export const OrderRefundId = idOf(ID_PREFIXES.orderRefund);
 export const ReplayId = idOf(ID_PREFIXES.replay);
+export const ApiKeyId = idOf(ID_PREFIXES.apiKey);
 
 /** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });

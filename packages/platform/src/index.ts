@@ -57,6 +57,7 @@ export {
   createAddressMatcher,
   hideInternalAddresses,
   isAddressOrCidr,
+  isBlockWithin,
   isPublicAddress,
   isWebhookPort,
 } from './network/addresses.ts';

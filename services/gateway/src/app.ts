@@ -17,6 +17,7 @@ import {
 } from '@cpg/platform';
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { apiKeyRoutes } from './api/api-keys/api-key-routes.ts';
 import { currencyRoutes } from './api/currencies/currency-routes.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
 import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
@@ -39,6 +40,7 @@ import { repairPagePath } from './checkout/state/page-link.ts';
 import { acceptJsonBodies } from './door/bodies/json-body.ts';
 import { rejectUnstorableText } from './door/bodies/storable-text.ts';
 import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
+import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { authenticate, refuseDisabledMerchants, requireScopes } from './door/keys/authenticate.ts';
 import type { Authenticator } from './door/keys/authenticator.ts';
 import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts';
@@ -60,6 +62,8 @@ export interface AppOptions {
   readonly payments: PaymentsClient;
   readonly dispatcher: WebhookDispatcherClient;
   readonly authenticator: Authenticator;
+  /** Hashes new API keys. */
+  readonly pepper: string;
   readonly limits: RateLimits;
   /** The limits of requests in progress. Default: those of a new gateway. */
   readonly loadLimits?: LoadLimits | undefined;
@@ -150,6 +154,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);
         await v1.register(refundClaimRoutes, options);
+        await v1.register(apiKeyRoutes, { ...options, keyEnvironment: keyEnvironmentOf(environment) });
         await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
         await v1.register(webhookDeliveryRoutes, options);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Pool } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import * as secrets from './admin/secrets.ts';
+import * as keyList from './api/api-keys/api-key-list.ts';
 import * as deliveries from './api/deliveries/delivery-queries.ts';
 import * as lists from './api/lists/page.ts';
 import * as merchants from './api/merchants/merchant-queries.ts';
@@ -77,6 +78,9 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       const row = { name: '', row: '', table: 'webhooks', columns: ['secret_box'], boxes: [own.secret] } as const;
       return secrets.updateSealed(db, { ...row, key: { id: own.webhookId } }, ['fresh']);
     }),
+  },
+  'api/api-keys/api-key-list.ts': {
+    listApiKeys: ofMerchant((db, own) => keyList.listApiKeys(db, own.merchantId, LIST, AT)),
   },
   'api/deliveries/delivery-queries.ts': {
     listDeliveries: ofKey((db, own) => deliveries.listDeliveries(db, own.webhookId, LIST)),
@@ -225,6 +229,8 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
   'door/keys/credentials.ts': {
     credentialsByKids: ofKey((db, own) => credentials.credentialsByKids(db, [own.kid])),
     credentialByKid: ofKey((db, own) => credentials.credentialByKid(db, own.kid)),
+    credentialById: ofKey((db, own, given) => credentials.credentialById(db, own.merchantId, given.keyId)),
+    countActiveKeys: ofMerchant((db, own) => credentials.countActiveKeys(db, own.merchantId, AT)),
     lockCredential: ofKey((db, own) => credentials.lockCredential(db, own.kid)),
     credentialsOf: ofMerchant((db, own) => credentials.credentialsOf(db, own.merchantId)),
     retireCredential: ofKey((db, own) => credentials.retireCredential(db, own.kid, AT, AT)),

@@ -68,6 +68,7 @@ await runService(async () => {
     pool,
     ...services.clients,
     authenticator: keyAuthenticator(config, pools, { onUse: lastUsed.record, now, log }),
+    pepper: config.API_KEY_PEPPER[0]!,
     limits: createRateLimits({
       perSecond: config.RATE_LIMIT_PER_SECOND,
       burst: config.RATE_LIMIT_BURST,

@@ -40,7 +40,13 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   insufficient_scope: {
     when: 'The API key is valid but lacks the scope that this endpoint requires.',
-    remedy: 'Use a key with the scope that `required_scope` names. The operator of your gateway creates keys.',
+    remedy:
+      'Use a key with the scope that `required_scope` names. Create one with `POST /v1/api-keys` and a key that has this scope, or ask the operator of your gateway.',
+  },
+  permission_exceeded: {
+    when: 'The API key that is to be created, changed or rotated may do more than the key of the request: it has another scope, works from other addresses, or lives longer.',
+    remedy:
+      'Ask for no more than the key of the request may do; `details` names what is too much. Or use a key that may do it.',
   },
   merchant_disabled: {
     when: 'The operator of the gateway disabled the merchant. Its orders go on: payments are recorded, and webhooks delivered.',
@@ -106,6 +112,14 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   too_many_secrets: {
     when: 'Three secrets sign for the webhook: the current one and two that were replaced within the last 24 hours.',
     remedy: 'Use the newest secret. Rotate again when an old secret has expired, 24 hours after its replacement.',
+  },
+  too_many_api_keys: {
+    when: 'The merchant already has 50 API keys that are active.',
+    remedy: 'Revoke a key that is no longer used: `last_used_at` says when each one was used last.',
+  },
+  api_key_inactive: {
+    when: 'The API key is revoked, or has expired, or was already rotated.',
+    remedy: 'Create a new key, or rotate the successor of the rotated one.',
   },
   webhook_disabled: {
     when: 'The webhook is disabled.',

@@ -1,4 +1,4 @@
-import { createAddressMatcher, isAddressOrCidr } from './addresses.ts';
+import { createAddressMatcher, isAddressOrCidr, isBlockWithin } from './addresses.ts';
 
 test('matches no address without entries', () => {
   expect(createAddressMatcher([])('203.0.113.9')).toBe(false);
@@ -29,4 +29,20 @@ test.each([
   ['', false],
 ])('recognises %j as an IP address or CIDR block: %s', (text, expected) => {
   expect(isAddressOrCidr(text)).toBe(expected);
+});
+
+test.each([
+  ['10.1.2.3', '10.0.0.0/8', true],
+  ['10.0.0.0/8', '10.0.0.0/8', true],
+  ['10.0.0.0/7', '10.0.0.0/8', false],
+  ['10.0.0.0/8', '10.1.2.3', false],
+  ['10.1.2.3', '10.1.2.3', true],
+  ['10.1.2.3/32', '10.1.2.3', true],
+  ['11.0.0.0/16', '10.0.0.0/8', false],
+  ['2001:db8:1::/48', '2001:db8::/32', true],
+  ['2001:db8::/31', '2001:db8::/32', false],
+  ['10.1.2.3', '::/0', false],
+  ['::/0', '0.0.0.0/0', false],
+])('%s is within %s: %s', (inner, outer, expected) => {
+  expect(isBlockWithin(inner, outer)).toBe(expected);
 });

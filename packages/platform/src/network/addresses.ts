@@ -21,6 +21,19 @@ export const createAddressMatcher = (entries: readonly string[]): ((address: str
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
 };
 
+/** Whether every address of `inner` is in `outer`. Both are IP addresses or CIDR blocks. An IPv4 address in its
+ *  IPv4-mapped IPv6 form is not recognized. */
+export const isBlockWithin = (inner: string, outer: string): boolean => {
+  const [[address, bits], [network, outerBits]] = [blockOf(inner), blockOf(outer)];
+  return address.kind() === network.kind() && bits >= outerBits && address.match(network, outerBits);
+};
+
+const blockOf = (text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
+  const [address = '', bits] = text.split('/');
+  const parsed = ipaddr.parse(address);
+  return [parsed, bits === undefined ? 8 * parsed.toByteArray().length : Number(bits)];
+};
+
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** The network that a client's address stands for in limits: an IPv4 address itself, or the /64 of an IPv6 address,

@@ -482,6 +482,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Lists the API keys of the merchant, also expired and revoked ones, sorted by creation time. No response contains a key. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `api-keys:self:read`.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Creates a key of your merchant in this environment. Only this response contains it. A key cannot give what it may not do itself: returns 403 `permission_exceeded`. A merchant can have 50 active keys; returns 409 `too_many_api_keys` after that.
+         *
+         *     Needs the scope `api-keys:self:create`.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an API key
+         * @description Needs the scope `api-keys:self:read`.
+         */
+        get: operations["getApiKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update an API key
+         * @description Replaces the scopes, the list of addresses or the label. It takes effect within seconds. What the key may do afterwards must not be more than what the key of this request may do: returns 403 `permission_exceeded`. Returns 409 `api_key_inactive` for a revoked key.
+         *
+         *     Needs the scope `api-keys:self:update`.
+         */
+        patch: operations["updateApiKey"];
+        trace?: never;
+    };
+    "/v1/api-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Creates a successor with the same scopes, addresses, label and expiry, and returns it. Only this response contains it. The old key works for `overlap_seconds` more. A key cannot give what it may not do itself: returns 403 `permission_exceeded`. Returns 409 `api_key_inactive` for a key that is revoked, expired or already rotated.
+         *
+         *     Needs the scope `api-keys:self:update`.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an API key
+         * @description Ends a key for good, also the key of this request itself. It takes effect within seconds. A key that is revoked already stays as it is.
+         *
+         *     Needs the scope `api-keys:self:revoke`.
+         */
+        post: operations["revokeApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -903,6 +1001,174 @@ export interface components {
             message: string;
         };
         /**
+         * @example {
+         *       "id": "key_01KG9Q0B2C3D4E5F6G7H8J9K0M",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "label": "Shop backend",
+         *       "prefix": "ak_sandbox_Ab3dEf6hIj9k",
+         *       "last4": "Zx7w",
+         *       "environment": "sandbox",
+         *       "scopes": [
+         *         "orders:self:create",
+         *         "orders:self:read"
+         *       ],
+         *       "allowed_ips": [
+         *         "203.0.113.0/24"
+         *       ],
+         *       "status": "active",
+         *       "version": 1,
+         *       "created_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
+        ApiKey: {
+            /** @description The API key: `key_` and a ULID. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description Your name for the key. Absent if it has none. */
+            label?: string | undefined;
+            /** @description How the key begins. Its last 12 characters name the key in the history of orders, as the actor `key:` and these. */
+            prefix: string;
+            /** @description The last 4 characters of the key. */
+            last4: string;
+            /** @description The environment in which it works. */
+            environment: components["schemas"]["KeyEnvironment"];
+            /** @description What it may do. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description The IP addresses and CIDR blocks from which it works. Empty if it works from everywhere. */
+            allowed_ips: string[];
+            /** @description Whether it works. */
+            status: components["schemas"]["ApiKeyStatus"];
+            /** @description 1, and one more for each rotation. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed: ISO 8601, UTC, milliseconds.
+             */
+            updated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it was last used, to some seconds. Absent if it never was.
+             */
+            last_used_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it expires. Absent if it does not.
+             */
+            expires_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When a successor replaced it. It works until `expires_at`. Absent if it has none.
+             */
+            rotated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it was revoked. Absent if it was not.
+             */
+            revoked_at?: string | undefined;
+        };
+        ApiKeyPage: {
+            /** @description The items of this page. */
+            items: components["schemas"]["ApiKey"][];
+            /** @description The maximum number of items per page. */
+            limit: number;
+            /** @description The number of items in this page. */
+            count: number;
+            /** @description The exact number of matching items over all pages, also with filters and dates. */
+            total: number;
+            /** @description The number of this page; 1 with a `cursor`. */
+            page: number;
+            /** @description The number of pages; 0 if nothing matches. */
+            totalPages: number;
+            /** @description The `cursor` of the next page. Absent on the last page. */
+            next_cursor?: string | undefined;
+        };
+        /**
+         * @description Whether an API key works. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        ApiKeyStatus: "active" | "expired" | "revoked";
+        /**
+         * @example {
+         *       "id": "key_01KG9Q0B2C3D4E5F6G7H8J9K0M",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "label": "Shop backend",
+         *       "prefix": "ak_sandbox_Ab3dEf6hIj9k",
+         *       "last4": "Zx7w",
+         *       "environment": "sandbox",
+         *       "scopes": [
+         *         "orders:self:create",
+         *         "orders:self:read"
+         *       ],
+         *       "allowed_ips": [
+         *         "203.0.113.0/24"
+         *       ],
+         *       "status": "active",
+         *       "version": 1,
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "key": "ak_sandbox_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7cDe0fGh3iJk6lMn9Zx7w"
+         *     }
+         */
+        ApiKeyWithSecret: {
+            /** @description The API key: `key_` and a ULID. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description Your name for the key. Absent if it has none. */
+            label?: string | undefined;
+            /** @description How the key begins. Its last 12 characters name the key in the history of orders, as the actor `key:` and these. */
+            prefix: string;
+            /** @description The last 4 characters of the key. */
+            last4: string;
+            /** @description The environment in which it works. */
+            environment: components["schemas"]["KeyEnvironment"];
+            /** @description What it may do. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description The IP addresses and CIDR blocks from which it works. Empty if it works from everywhere. */
+            allowed_ips: string[];
+            /** @description Whether it works. */
+            status: components["schemas"]["ApiKeyStatus"];
+            /** @description 1, and one more for each rotation. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed: ISO 8601, UTC, milliseconds.
+             */
+            updated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it was last used, to some seconds. Absent if it never was.
+             */
+            last_used_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it expires. Absent if it does not.
+             */
+            expires_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When a successor replaced it. It works until `expires_at`. Absent if it has none.
+             */
+            rotated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it was revoked. Absent if it was not.
+             */
+            revoked_at?: string | undefined;
+            /** @description The key itself. Only this response contains it, so store it now. */
+            key: string;
+        };
+        /**
          * @description The result of an attempt to deliver an event. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
@@ -959,6 +1225,19 @@ export interface components {
             express_checkout: boolean;
             /** @description Whether the order gets new rates and a new deadline instead of expiring, at most 24 times. */
             expiration_auto_renewal: boolean;
+        };
+        CreateApiKeyDto: {
+            /** @description What the key may do: no more than the key of this request. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description Your name for the key, for example the program that uses it. */
+            label?: string | undefined;
+            /** @description The IP addresses and CIDR blocks from which it works. By default those of the key of this request; an empty list means everywhere. */
+            allowed_ips?: string[] | undefined;
+            /**
+             * Format: date-time
+             * @description When it expires. By default it does not, or with the key of this request if that one expires.
+             */
+            expires_at?: string | undefined;
         };
         /**
          * @example {
@@ -1466,6 +1745,11 @@ export interface components {
         ItemTotals: {
             [key: string]: string;
         };
+        /**
+         * @description Whether an API key works in sandboxes, or in production (`live`). New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        KeyEnvironment: "sandbox" | "live";
         /**
          * @example {
          *       "id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
@@ -4540,6 +4824,20 @@ export interface components {
             event_types?: components["schemas"]["WebhookEventType"][] | undefined;
         };
         /**
+         * @example {
+         *       "overlap_seconds": 3600
+         *     }
+         */
+        RotateApiKeyDto: {
+            /** @description How long the old key still works, in seconds. By default a day. */
+            overlap_seconds?: number | undefined;
+        };
+        /**
+         * @description What an API key may do. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke";
+        /**
          * @description The decision of the rail about a simulated payment.
          * @enum {string}
          */
@@ -4575,6 +4873,19 @@ export interface components {
          * @enum {string}
          */
         UnavailableReason: "rate_unavailable" | "network_unavailable";
+        /**
+         * @example {
+         *       "label": "Old shop"
+         *     }
+         */
+        UpdateApiKeyDto: {
+            /** @description What the key may do from now on: all of it, because the list replaces the earlier one. */
+            scopes?: components["schemas"]["Scope"][] | undefined;
+            /** @description Your name for the key. `null` removes it. */
+            label?: (string | null) | undefined;
+            /** @description All IP addresses and CIDR blocks from which it works. An empty list means everywhere. */
+            allowed_ips?: string[] | undefined;
+        };
         /**
          * @example {
          *       "order_defaults": {
@@ -4811,12 +5122,17 @@ export type Address = components['schemas']['Address'];
 export type AdvanceTime = components['schemas']['AdvanceTime'];
 export type ApiError = components['schemas']['ApiError'];
 export type ApiErrorDetail = components['schemas']['ApiErrorDetail'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyPage = components['schemas']['ApiKeyPage'];
+export type ApiKeyStatus = components['schemas']['ApiKeyStatus'];
+export type ApiKeyWithSecret = components['schemas']['ApiKeyWithSecret'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
 export type Block = components['schemas']['Block'];
 export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
+export type CreateApiKeyDto = components['schemas']['CreateApiKeyDto'];
 export type CreateRefundClaim = components['schemas']['CreateRefundClaim'];
 export type CreateRefundRequest = components['schemas']['CreateRefundRequest'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
@@ -4841,6 +5157,7 @@ export type ItemCurrency = components['schemas']['ItemCurrency'];
 export type ItemDto = components['schemas']['ItemDto'];
 export type ItemKind = components['schemas']['ItemKind'];
 export type ItemTotals = components['schemas']['ItemTotals'];
+export type KeyEnvironment = components['schemas']['KeyEnvironment'];
 export type Merchant = components['schemas']['Merchant'];
 export type MerchantCreateOrderDto = components['schemas']['MerchantCreateOrderDto'];
 export type MerchantType = components['schemas']['MerchantType'];
@@ -4964,11 +5281,14 @@ export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
 export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
+export type RotateApiKeyDto = components['schemas']['RotateApiKeyDto'];
+export type Scope = components['schemas']['Scope'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type TestWebhook = components['schemas']['TestWebhook'];
 export type UnavailableReason = components['schemas']['UnavailableReason'];
+export type UpdateApiKeyDto = components['schemas']['UpdateApiKeyDto'];
 export type UpdateMerchantDto = components['schemas']['UpdateMerchantDto'];
 export type UpdateOrderDto = components['schemas']['UpdateOrderDto'];
 export type UpdateWebhookDto = components['schemas']['UpdateWebhookDto'];
@@ -5716,6 +6036,172 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RefundClaim"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKeyDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyWithSecret"];
+                };
+            };
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The API key id: `key_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    updateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The API key id: `key_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateApiKeyDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The API key id: `key_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateApiKeyDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyWithSecret"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The API key id: `key_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
         };

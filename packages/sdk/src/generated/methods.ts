@@ -232,6 +232,58 @@ export interface Methods {
   createRefundClaim(id: string, body: Schemas['CreateRefundClaim'], options?: RequestOptions): Promise<Schemas['RefundClaim']>;
 
   /**
+   * Create an API key.
+   *
+   * Creates a key of your merchant in this environment. Only this response contains it. A key cannot give what it may not do itself: returns 403 `permission_exceeded`. A merchant can have 50 active keys; returns 409 `too_many_api_keys` after that.
+   *
+   * Needs the scope `api-keys:self:create`.
+   */
+  createApiKey(body: Schemas['CreateApiKeyDto'], options?: RequestOptions): Promise<Schemas['ApiKeyWithSecret']>;
+
+  /**
+   * List API keys.
+   *
+   * Lists the API keys of the merchant, also expired and revoked ones, sorted by creation time. No response contains a key. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `api-keys:self:read`.
+   */
+  listApiKeys(query?: Query<'listApiKeys'>, options?: RequestOptions): List<Schemas['ApiKey'], Schemas['ApiKeyPage']>;
+
+  /**
+   * Retrieve an API key.
+   *
+   * Needs the scope `api-keys:self:read`.
+   */
+  getApiKey(id: string, options?: RequestOptions): Promise<Schemas['ApiKey']>;
+
+  /**
+   * Update an API key.
+   *
+   * Replaces the scopes, the list of addresses or the label. It takes effect within seconds. What the key may do afterwards must not be more than what the key of this request may do: returns 403 `permission_exceeded`. Returns 409 `api_key_inactive` for a revoked key.
+   *
+   * Needs the scope `api-keys:self:update`.
+   */
+  updateApiKey(id: string, body: Schemas['UpdateApiKeyDto'], options?: RequestOptions): Promise<Schemas['ApiKey']>;
+
+  /**
+   * Rotate an API key.
+   *
+   * Creates a successor with the same scopes, addresses, label and expiry, and returns it. Only this response contains it. The old key works for `overlap_seconds` more. A key cannot give what it may not do itself: returns 403 `permission_exceeded`. Returns 409 `api_key_inactive` for a key that is revoked, expired or already rotated.
+   *
+   * Needs the scope `api-keys:self:update`.
+   */
+  rotateApiKey(id: string, body: Schemas['RotateApiKeyDto'], options?: RequestOptions): Promise<Schemas['ApiKeyWithSecret']>;
+
+  /**
+   * Revoke an API key.
+   *
+   * Ends a key for good, also the key of this request itself. It takes effect within seconds. A key that is revoked already stays as it is.
+   *
+   * Needs the scope `api-keys:self:revoke`.
+   */
+  revokeApiKey(id: string, options?: RequestOptions): Promise<Schemas['ApiKey']>;
+
+  /**
    * Create a webhook.
    *
    * Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.
@@ -425,6 +477,12 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   requestRefund: { method: 'POST', path: '/v1/refunds/{id}/request', takes: ['body'], keyed: true },
   cancelRefund: { method: 'POST', path: '/v1/refunds/{id}/cancel', takes: [], keyed: true },
   createRefundClaim: { method: 'POST', path: '/v1/refunds/{id}/claim', takes: ['body'], keyed: true },
+  createApiKey: { method: 'POST', path: '/v1/api-keys', takes: ['body'], keyed: true },
+  listApiKeys: { method: 'GET', path: '/v1/api-keys', takes: ['query'], list: true },
+  getApiKey: { method: 'GET', path: '/v1/api-keys/{id}', takes: [] },
+  updateApiKey: { method: 'PATCH', path: '/v1/api-keys/{id}', takes: ['body'] },
+  rotateApiKey: { method: 'POST', path: '/v1/api-keys/{id}/rotate', takes: ['body'], keyed: true },
+  revokeApiKey: { method: 'POST', path: '/v1/api-keys/{id}/revoke', takes: [], keyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks', takes: ['body'], keyed: true },
   listWebhooks: { method: 'GET', path: '/v1/webhooks', takes: ['query'], list: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', takes: [], keyed: true },
@@ -449,6 +507,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
 /** The codes that errors of this version have. A newer gateway may send others. */
 export type ErrorCode =
   | 'amount_too_small'
+  | 'api_key_inactive'
   | 'cancel_not_allowed'
   | 'concurrent_update'
   | 'delivery_expired'
@@ -471,6 +530,7 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'payment_conflict'
   | 'payment_in_progress'
+  | 'permission_exceeded'
   | 'rail_not_enabled'
   | 'rate_limited'
   | 'rate_lock_exceeded'
@@ -479,6 +539,7 @@ export type ErrorCode =
   | 'refund_too_large'
   | 'replay_running'
   | 'request_timeout'
+  | 'too_many_api_keys'
   | 'too_many_secrets'
   | 'too_many_webhooks'
   | 'unauthorized'

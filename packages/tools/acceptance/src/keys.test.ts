@@ -104,6 +104,10 @@ describe('each scope allows its own endpoints only', () => {
     ['PATCH', `/v1/webhooks/${webhook.id}`, 'webhooks:self:update', { is_enabled: false }, 200],
     ['POST', `/v1/webhooks/${webhook.id}/rotate-secret`, 'webhooks:self:update', undefined, 201],
     ['DELETE', `/v1/webhooks/${UNKNOWN_ID}`, 'webhooks:self:delete', undefined, 404],
+    ['GET', '/v1/api-keys', 'api-keys:self:read', undefined, 200],
+    ['POST', '/v1/api-keys', 'api-keys:self:create', { scopes: ['api-keys:self:create'] }, 201],
+    ['PATCH', `/v1/api-keys/${UNKNOWN_ID}`, 'api-keys:self:update', { label: 'x' }, 404],
+    ['POST', `/v1/api-keys/${UNKNOWN_ID}/revoke`, 'api-keys:self:revoke', undefined, 404],
   ];
   const scopes = [
     'merchant:self:read',
@@ -116,6 +120,10 @@ describe('each scope allows its own endpoints only', () => {
     'webhooks:self:read',
     'webhooks:self:update',
     'webhooks:self:delete',
+    'api-keys:self:create',
+    'api-keys:self:read',
+    'api-keys:self:update',
+    'api-keys:self:revoke',
   ];
 
   test.each(scopes)('%s', async (scope) => {

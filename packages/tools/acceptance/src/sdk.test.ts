@@ -151,6 +151,19 @@ test('receives, verifies, looks up and repeats webhooks', async () => {
   expect(await client.deleteWebhook(id)).toEqual({ id, deleted: true });
 });
 
+test('creates, changes, rotates and revokes API keys', async () => {
+  const { id, key } = await client.createApiKey({ scopes: ['orders:self:read'], label: 'Reports' });
+  const reports = createClient({ baseUrl: stack.baseUrl, apiKey: key });
+  expect((await reports.listOrders({ limit: 1 })).items).toHaveLength(1);
+  await expect(reports.createOrder(orderBody())).rejects.toMatchObject({ code: 'insufficient_scope' });
+  expect(await client.updateApiKey(id, { label: null })).not.toHaveProperty('label');
+  expect((await client.listApiKeys()).items).toContainEqual(expect.objectContaining({ id, status: 'active' }));
+  const next = await client.rotateApiKey(id, { overlap_seconds: 60 });
+  expect(next).toMatchObject({ version: 2, scopes: ['orders:self:read'] });
+  expect(await client.getApiKey(id)).toHaveProperty('rotated_at');
+  expect(await client.revokeApiKey(next.id)).toMatchObject({ status: 'revoked' });
+});
+
 test('a refusal has the code of the reference', async () => {
   const failure = client.reportProviderPayment('nobody', {
     order_id: 'ord_1',

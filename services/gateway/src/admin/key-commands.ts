@@ -1,4 +1,5 @@
 import type { AdminCommand, RunWith } from '@cpg/platform/commands';
+import { rotateKey } from '../api/api-keys/key-changes.ts';
 import { type ApiKey, SCOPES } from '../door/keys/api-key.ts';
 import { MERCHANT } from './command.ts';
 import {
@@ -10,7 +11,6 @@ import {
   kidIn,
   parseDuration,
   revokeKey,
-  rotateKey,
   updateKey,
 } from './keys.ts';
 
@@ -69,9 +69,9 @@ export const addKeyCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmi
     .option('--overlap <duration>', 'like 30m, 24h or 7d', '24h')
     .examples('keys rotate Ab3dEf6hIj9k --overlap 7d')
     .runs((key: string, { overlap }: { overlap: string }) =>
-      withAdmin(async (admin) => {
+      withAdmin(async ({ pool, pepper, now }) => {
         const kid = kidIn(key);
-        const successor = await rotateKey(admin, { kid, overlapMs: parseDuration(overlap) });
+        const successor = await rotateKey(pool, kid, { overlapMs: parseDuration(overlap), pepper, at: now() });
         return `${formatKey(successor)}\nkey ${kid} stays valid for ${overlap}`;
       }),
     );

@@ -1,16 +1,15 @@
 import { isAddressOrCidr } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
-import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import type { Pool } from '@cpg/platform/postgres';
+import { updateKey as changeKey } from '../api/api-keys/key-changes.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey, Scope } from '../door/keys/api-key.ts';
 import {
   type Credential,
   credentialByKid,
   credentialsOf,
   issueKey,
-  lockCredential,
-  retireCredential,
+  keyStatusAt,
   revokeCredential,
-  updateCredential,
 } from '../door/keys/credentials.ts';
 import { findMerchant, parseInstant, table } from './command.ts';
 
@@ -47,31 +46,6 @@ export const createKey = async (
   return issueKey(pool, spec, { pepper, at: now() });
 };
 
-/** Creates a successor with the same permissions and expiry. The old key stays valid for `overlapMs`, or until its own
- *  expiry if that is earlier. */
-export const rotateKey = (
-  { pool, pepper, now }: KeyAdmin,
-  { kid, overlapMs }: { kid: string; overlapMs: number },
-): Promise<ApiKey> =>
-  transaction(pool, async (db) => {
-    const old = await lockKey(db, kid);
-    const at = now();
-    // The expiry of a rotated key is the end of its overlap: a successor must not inherit it.
-    if (old.rotated_at) throw new CommandError(`key ${kid} was already rotated: rotate its successor`);
-    if (statusAt(old, at) === 'expired') throw new CommandError(`key ${kid} has expired: create a new one`);
-    await retireCredential(db, kid, at, new Date(at.getTime() + overlapMs));
-    const spec = {
-      merchantId: old.merchant_id,
-      scopes: old.scopes,
-      environment: old.environment,
-      allowedIps: old.allowed_ips,
-      expiresAt: old.expires_at,
-      label: old.label,
-      version: old.version + 1,
-    };
-    return issueKey(db, spec, { pepper, at });
-  });
-
 /** The changes of `keys update`, as typed. */
 export interface KeyChanges {
   readonly scopes?: string;
@@ -80,28 +54,19 @@ export interface KeyChanges {
 }
 
 /** Returns what the key may do now. */
-export const updateKey = ({ pool, now }: KeyAdmin, kid: string, changes: KeyChanges): Promise<Credential> =>
-  transaction(pool, async (db) => {
-    const { scopes, allowIp, label } = changes;
-    if (scopes === undefined && allowIp === undefined && label === undefined)
-      throw new CommandError('nothing to change: give --scopes, --allow-ip or --label');
-    await lockKey(db, kid);
-    const changed = {
-      ...(scopes !== undefined && { scopes: parseScopes(scopes) }),
-      ...(allowIp !== undefined && { allowedIps: allowIp === ANYWHERE ? [] : parseAddresses(allowIp) }),
-      ...(label !== undefined && { label: parseLabel(label) }),
-    };
-    await updateCredential(db, kid, changed, now());
-    return (await credentialByKid(db, kid))!;
-  });
-
-/** Locks a key until the transaction ends. Throws CommandError if it is missing or revoked. */
-const lockKey = async (db: Queryable, kid: string): Promise<Credential> => {
-  await lockCredential(db, kid);
-  const key = await credentialByKid(db, kid);
-  if (!key) throw new CommandError(`there is no key ${kid}`);
-  if (key.status === 'revoked') throw new CommandError(`key ${kid} is revoked: create a new one`);
-  return key;
+export const updateKey = (
+  { pool, now }: KeyAdmin,
+  kid: string,
+  { scopes, allowIp, label }: KeyChanges,
+): Promise<Credential> => {
+  if (scopes === undefined && allowIp === undefined && label === undefined)
+    throw new CommandError('nothing to change: give --scopes, --allow-ip or --label');
+  const changes = {
+    ...(scopes !== undefined && { scopes: parseScopes(scopes) }),
+    ...(allowIp !== undefined && { allowedIps: allowIp === ANYWHERE ? [] : parseAddresses(allowIp) }),
+    ...(label !== undefined && { label: parseLabel(label) }),
+  };
+  return changeKey(pool, kid, changes, { at: now() });
 };
 
 /** An IP list that allows every address. */
@@ -127,7 +92,7 @@ export const keyTable = async ({ pool, now }: KeyAdmin, merchantId: string): Pro
       key.kid,
       key.label ?? '',
       key.last4,
-      statusAt(key, now()),
+      keyStatusAt(key, now()),
       String(key.version),
       key.created_at.toISOString(),
       key.last_used_at?.toISOString() ?? 'never',
@@ -144,9 +109,6 @@ export const parseDuration = (text: string): number => {
   if (!count || !unit) throw new CommandError(`--overlap: ${text} is not a duration: write it like 30m, 24h or 7d`);
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd'];
 };
-
-const statusAt = (key: Credential, now: Date): string =>
-  key.status === 'active' && key.expires_at !== null && key.expires_at <= now ? 'expired' : key.status;
 
 const splitList = (text: string): string[] =>
   text

@@ -4,11 +4,13 @@ import { z } from 'zod';
 /** The body of operations without parameters: absent, or an empty object. */
 export const NoBody = z.strictObject({}).nullish();
 
-export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay';
+export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay' | 'apiKey';
+
+const wordOf = (resource: ResourceName): string => (resource === 'apiKey' ? 'API key' : resource);
 
 /** An id in a path. The handler validates its form: a malformed id is 404, like an unknown one. */
 export const idInPath = (resource: ResourceName) =>
-  z.string().describe(`The ${resource} id: \`${ID_PREFIXES[resource]}_\` and a ULID.`);
+  z.string().describe(`The ${wordOf(resource)} id: \`${ID_PREFIXES[resource]}_\` and a ULID.`);
 
 /** The path parameter `id`. */
 export const pathId = (resource: ResourceName) => z.object({ id: idInPath(resource) });
@@ -18,7 +20,7 @@ export const pathId = (resource: ResourceName) => z.object({ id: idInPath(resour
 export const notFound = (resource: ResourceName): AppError =>
   new AppError(
     'not_found',
-    `no ${resource} has this id. The ${resource} may be deleted, or belong to another merchant. An id starts with "${ID_PREFIXES[resource]}_".`,
+    `no ${wordOf(resource)} has this id. The ${wordOf(resource)} may be deleted, or belong to another merchant. An id starts with "${ID_PREFIXES[resource]}_".`,
   );
 
 /** Replaces `not_found` of another service by the 404 of the public API. */
@@ -35,7 +37,7 @@ export const parseId = (pattern: z.ZodType<string>, resource: ResourceName, id: 
   if (id === '')
     throw new AppError(
       'not_found',
-      `the path has no id: add the id of the ${resource}, or leave out the "/" at the end to list`,
+      `the path has no id: add the id of the ${wordOf(resource)}, or leave out the "/" at the end to list`,
     );
   if (!pattern.safeParse(id).success) throw notFound(resource);
   return id;

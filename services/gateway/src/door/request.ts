@@ -14,8 +14,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the caller's key needs. */
     scope?: Scope;
-    /** The resource that the response of a POST shows. Its stored responses are deleted with it. */
-    shows?: 'order' | 'payment' | 'refund' | 'webhook';
+    /** The resource that the response of a POST shows. Its stored responses are deleted with it; an API key is never
+     *  deleted. */
+    shows?: 'order' | 'payment' | 'refund' | 'webhook' | 'api key';
     /** `orders`: the first event of the order decides on repeats with an Idempotency-Key, and no response is stored. */
     keyDecidedBy?: 'orders';
     /** The path of the resource that a POST creates; `{seed}` stands for the seed of new ids. */

@@ -47,6 +47,8 @@ test('the document contains every endpoint', () => {
     'DELETE /v1/webhooks/{id}',
     'GET /health',
     'GET /health/ready',
+    'GET /v1/api-keys',
+    'GET /v1/api-keys/{id}',
     'GET /v1/currencies',
     'GET /v1/deliveries',
     'GET /v1/merchants/me',
@@ -64,6 +66,7 @@ test('the document contains every endpoint', () => {
     'GET /v1/webhooks/{id}/deliveries/{delivery_id}',
     'GET /v1/webhooks/{id}/replays',
     'GET /v1/webhooks/{id}/replays/{replay_id}',
+    'PATCH /v1/api-keys/{id}',
     'PATCH /v1/merchants/me',
     'PATCH /v1/orders/{id}',
     'PATCH /v1/webhooks/{id}',
@@ -72,6 +75,9 @@ test('the document contains every endpoint', () => {
     'POST /debug/payments/{id}/fail',
     'POST /debug/register-payment',
     'POST /debug/test-webhook',
+    'POST /v1/api-keys',
+    'POST /v1/api-keys/{id}/revoke',
+    'POST /v1/api-keys/{id}/rotate',
     'POST /v1/orders',
     'POST /v1/orders/{id}/accept',
     'POST /v1/orders/{id}/cancel',
@@ -123,7 +129,7 @@ test('every /v1 operation lists its error responses and scope, and every POST it
       description: string;
     };
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '429', '503']));
-    expect(description).toMatch(/Needs the scope `[a-z:]+`\./);
+    expect(description).toMatch(/Needs the scope `[a-z:-]+`\./);
     const key = { $ref: '#/components/parameters/Idempotency-Key' };
     if (name.startsWith('POST')) expect(parameters).toContainEqual(key);
     else expect(parameters).not.toContainEqual(key);

@@ -68,6 +68,14 @@ import {
   WebhookPayload,
 } from '@cpg/contracts';
 import { z } from 'zod';
+import {
+  ApiKey,
+  ApiKeyPage,
+  ApiKeyWithSecret,
+  CreateApiKeyDto,
+  RotateApiKeyDto,
+  UpdateApiKeyDto,
+} from '../api/api-keys/api-key-schemas.ts';
 import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
@@ -157,6 +165,12 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   CurrencyRail,
   RailNetwork,
   PriceLimit,
+  ApiKey,
+  ApiKeyPage,
+  ApiKeyWithSecret,
+  CreateApiKeyDto,
+  UpdateApiKeyDto,
+  RotateApiKeyDto,
   Webhook,
   WebhookPage,
   WebhookWithSecret: WebhookCreated,

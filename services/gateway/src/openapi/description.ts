@@ -39,6 +39,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
     { name: 'Merchant', description: 'The merchant that the API key belongs to.' },
     { name: 'Orders', description: 'An order is a request for payment. It tracks the amount due and its payments.' },
     { name: 'Payments', description: 'A payment is money that was received for an order.' },
+    { name: 'API keys', description: 'The keys of your merchant, without the keys themselves.' },
     { name: 'Webhooks', description: 'Webhooks deliver events to your server.' },
     {
       name: 'Sandbox',

@@ -20,8 +20,10 @@ import {
   WebhookEventType,
 } from '@cpg/contracts';
 import type { z } from 'zod';
+import { ApiKeyStatus } from '../api/api-keys/api-key-schemas.ts';
 import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
 import { SortOrder } from '../api/lists/list-query.ts';
+import { KeyEnvironment, Scope } from '../door/keys/api-key.ts';
 
 const OPEN = 'New values can be added: handle a value that you do not know.';
 
@@ -56,6 +58,9 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   DeliveryStatus: open(DeliveryStatus, 'The state of a delivery.'),
   AttemptOutcome: open(AttemptOutcome, 'The result of an attempt to deliver an event.'),
   ReplayStatus: open(ReplayStatus, 'The state of a replay.'),
+  Scope: open(Scope, 'What an API key may do.'),
+  ApiKeyStatus: open(ApiKeyStatus, 'Whether an API key works.'),
+  KeyEnvironment: open(KeyEnvironment, 'Whether an API key works in sandboxes, or in production (`live`).'),
   SortOrder: closed(SortOrder, '`asc` is oldest first, `desc` is newest first.'),
   SimulatedOutcome: closed(SimulatedOutcome, 'The decision of the rail about a simulated payment.'),
 };

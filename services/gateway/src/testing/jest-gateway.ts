@@ -106,6 +106,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       now,
       ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
     }),
+    pepper: PEPPER,
     limits: createRateLimits({
       perSecond: options.perSecond ?? 0,
       burst: options.burst ?? 0,

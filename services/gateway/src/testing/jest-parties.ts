@@ -44,6 +44,7 @@ export const idsOf = (party: Party) => {
     merchantReference: `crm ${merchantMark(party.merchant)}`,
     logoHash: merchantMark(party.merchant),
     kid: `kid${keyMark(party)}`.padEnd(12, '0'),
+    keyId: `key_${row}`,
     idempotencyKey: `key ${party.key}`,
     holder: `request ${row}`,
     orderId: `ord_${row}`,
@@ -109,7 +110,7 @@ const insertMerchantRows = async (db: Queryable, ids: Ids): Promise<void> => {
 const insertKeys = async (db: Queryable, ids: Ids, { keyStatus, request }: PartyState): Promise<void> => {
   const key = { text: ids.kid, environment: 'sandbox', kid: ids.kid, secret: ids.secret } as const;
   const spec: KeySpec = { merchantId: ids.merchantId, scopes: [], environment: 'sandbox' };
-  await issueKey(db, spec, { pepper: 'pepper', at: MADE_AT, key });
+  await issueKey(db, spec, { pepper: 'pepper', at: MADE_AT, id: ids.keyId, key });
   await db.query('update gateway.api_keys set status = $2, secret_hash = $3 where kid = $1', [
     ids.kid,
     keyStatus,

@@ -49,6 +49,7 @@ beforeAll(async () => {
       merchantOf: () => MERCHANT_ID,
       environment: 'sandbox',
     },
+    pepper: 'pepper of the tests, thirty-two characters',
     limits: { requests: noLimit, failures: noLimit, lookups: noLimit },
     box: secretBox(['0123456789abcdefghijklmnopqrstuv']),
     instanceName: () => 'test',

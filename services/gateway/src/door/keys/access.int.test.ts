@@ -6,6 +6,7 @@ import { Scope } from './api-key.ts';
 
 const order = `ord_${newUlid()}`;
 const webhook = `whk_${newUlid()}`;
+const apiKey = `key_${newUlid()}`;
 const delivery = `dlv_${newUlid()}`;
 
 const ENDPOINTS = [
@@ -32,6 +33,12 @@ const ENDPOINTS = [
   ['POST', `/v1/refunds/rfd_${newUlid()}/cancel`, 'payments:self:refund'],
   ['POST', `/v1/refunds/rfd_${newUlid()}/claim`, 'payments:self:refund'],
   ['GET', `/v1/refunds/rfd_${newUlid()}`, 'payments:self:read'],
+  ['POST', '/v1/api-keys', 'api-keys:self:create'],
+  ['GET', '/v1/api-keys', 'api-keys:self:read'],
+  ['GET', `/v1/api-keys/${apiKey}`, 'api-keys:self:read'],
+  ['PATCH', `/v1/api-keys/${apiKey}`, 'api-keys:self:update'],
+  ['POST', `/v1/api-keys/${apiKey}/rotate`, 'api-keys:self:update'],
+  ['POST', `/v1/api-keys/${apiKey}/revoke`, 'api-keys:self:revoke'],
   ['POST', '/v1/webhooks', 'webhooks:self:create'],
   ['GET', '/v1/webhooks', 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}`, 'webhooks:self:read'],
@@ -68,7 +75,7 @@ test('the table lists every /v1 endpoint', async () => {
   const inTable = ENDPOINTS.map(
     ([method, path]) =>
       `${method} ${path
-        .replace(/(ord|pay|rfd|whk)_[^/]+/, '{id}')
+        .replace(/(ord|pay|rfd|whk|key)_[^/]+/, '{id}')
         .replace(/dlv_[^/]+/, '{delivery_id}')
         .replace(/rpl_[^/]+/, '{replay_id}')}`,
   );

@@ -15,12 +15,17 @@ export const SCOPES = {
   'webhooks:self:read': 'read and list webhooks, deliveries and replays',
   'webhooks:self:update': 'change webhooks, send deliveries again, start and cancel replays',
   'webhooks:self:delete': 'delete webhooks',
+  'api-keys:self:create': 'create API keys that may do no more than this one',
+  'api-keys:self:read': 'read and list API keys, without their secrets',
+  'api-keys:self:update': 'change and rotate API keys that may do no more than this one',
+  'api-keys:self:revoke': 'revoke API keys',
 } as const;
 
 export const Scope = z.enum(Object.keys(SCOPES) as [keyof typeof SCOPES, ...(keyof typeof SCOPES)[]]);
 export type Scope = z.infer<typeof Scope>;
 
-export type KeyEnvironment = 'sandbox' | 'live';
+export const KeyEnvironment = z.enum(['sandbox', 'live']);
+export type KeyEnvironment = z.infer<typeof KeyEnvironment>;
 
 /** A parsed API key: `ak_<environment>_<kid><secret>`. The key id `kid` finds the credential, the secret
  *  authenticates. */
@@ -47,9 +52,9 @@ export const parseApiKey = (text: string): ApiKey | null => {
   return environment && kid && secret ? { text, environment: environment as KeyEnvironment, kid, secret } : null;
 };
 
-/** Generates a random key. Its secret has at least 256 bits of entropy. */
-export const makeApiKey = (environment: KeyEnvironment): ApiKey => {
-  const [kid, secret] = [randomText(KID_LENGTH), randomText(SECRET_LENGTH)];
+/** Generates a random key, or a new secret for the key `kid`. A secret has at least 256 bits of entropy. */
+export const makeApiKey = (environment: KeyEnvironment, kid = randomText(KID_LENGTH)): ApiKey => {
+  const secret = randomText(SECRET_LENGTH);
   return { text: `ak_${environment}_${kid}${secret}`, environment, kid, secret };
 };
 

@@ -47,6 +47,31 @@ export const credentialsByKids = async (db: Queryable, kids: readonly string[]):
 export const credentialByKid = async (db: Queryable, kid: string): Promise<CredentialWithMerchant | null> =>
   (await credentialsByKids(db, [kid]))[0] ?? null;
 
+/** A key of the merchant. */
+export const credentialById = async (db: Queryable, merchantId: string, id: string): Promise<Credential | null> => {
+  const { rows } = await db.query<Credential>('select * from gateway.api_keys where id = $1 and merchant_id = $2', [
+    id,
+    merchantId,
+  ]);
+  return rows[0] ?? null;
+};
+
+/** How many keys of the merchant work at `at`. */
+export const countActiveKeys = async (db: Queryable, merchantId: string, at: Date): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from gateway.api_keys
+      where merchant_id = $1 and status = 'active' and (expires_at is null or expires_at > $2)`,
+    [merchantId, at],
+  );
+  return rows[0]!.count;
+};
+
+/** Whether a key works, and if not, why. */
+export const keyStatusAt = (
+  { status, expires_at: end }: Pick<Credential, 'status' | 'expires_at'>,
+  at: Date,
+): 'active' | 'expired' | 'revoked' => (status === 'active' && end !== null && end <= at ? 'expired' : status);
+
 /** Locks the key's row until the transaction ends. */
 export const lockCredential = async (db: Queryable, kid: string): Promise<void> => {
   await db.query('select from gateway.api_keys where kid = $1 for update', [kid]);
@@ -87,17 +112,17 @@ const insertCredential = async (db: Queryable, key: NewCredential): Promise<void
   );
 };
 
-/** Changes what a key may do, and its label. Absent fields stay. */
+/** Changes what a key may do, and its label. Absent fields stay; null removes the label. */
 export const updateCredential = async (
   db: Queryable,
   kid: string,
-  { scopes, allowedIps, label }: Partial<Pick<KeySpec, 'scopes' | 'allowedIps' | 'label'>>,
+  { scopes, allowedIps, label }: CredentialChanges,
   at: Date,
 ): Promise<void> => {
   await db.query(
     `update gateway.api_keys set updated_at = $2, scopes = coalesce($3, scopes), allowed_ips = coalesce($4, allowed_ips),
-       label = coalesce($5, label) where kid = $1`,
-    [kid, at, scopes ?? null, allowedIps ?? null, label ?? null],
+       label = case when $5 then $6 else label end where kid = $1`,
+    [kid, at, scopes ?? null, allowedIps ?? null, label !== undefined, label ?? null],
   );
 };
 
@@ -173,7 +198,7 @@ export interface KeySpec {
   readonly label?: string | null | undefined;
 }
 
-/** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has
+/** Generates a key, or takes the given `key` and `id`, and stores its hash. The key itself is never stored: only the caller has
  *  it. */
 export const issueKey = async (
   db: Queryable,
@@ -181,12 +206,13 @@ export const issueKey = async (
   {
     pepper,
     at,
+    id = `key_${newUlid()}`,
     key = makeApiKey(spec.environment),
     alg,
-  }: { pepper: string; at: Date; key?: ApiKey; alg?: KeyAlgorithm },
+  }: { pepper: string; at: Date; id?: string | undefined; key?: ApiKey; alg?: KeyAlgorithm },
 ): Promise<ApiKey> => {
   await insertCredential(db, {
-    id: `key_${newUlid()}`,
+    id,
     merchant_id: spec.merchantId,
     kid: key.kid,
     scopes: spec.scopes,
@@ -201,6 +227,9 @@ export const issueKey = async (
   });
   return key;
 };
+
+/** What can be changed of a key. */
+export type CredentialChanges = Partial<Pick<KeySpec, 'scopes' | 'allowedIps' | 'label'>>;
 
 interface CredentialLoaderOptions {
   readonly load: (kids: readonly string[]) => Promise<readonly CredentialWithMerchant[]>;

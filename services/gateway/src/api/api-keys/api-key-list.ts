@@ -1,0 +1,65 @@
+import type { Queryable } from '@cpg/platform/postgres';
+import { type Credential, keyStatusAt } from '../../door/keys/credentials.ts';
+import type { ListQuery } from '../lists/list-query.ts';
+import { mapPage, type Page, selectPage } from '../lists/page.ts';
+import type { ApiKey } from './api-key-schemas.ts';
+
+export const listApiKeys = async (
+  db: Queryable,
+  merchantId: string,
+  list: ListQuery,
+  at: Date,
+): Promise<Page<ApiKey>> => {
+  const page = await selectPage<Shown>(db, {
+    table: 'gateway.api_keys',
+    columns: COLUMNS,
+    owner: ['merchant_id', merchantId],
+    filters: [],
+    list,
+  });
+  return mapPage(page, (key) => apiKeyOf(key, at));
+};
+
+// Without the hash.
+const COLUMNS = [
+  'merchant_id',
+  'kid',
+  'status',
+  'scopes',
+  'last4',
+  'label',
+  'version',
+  'environment',
+  'allowed_ips',
+  'updated_at',
+  'last_used_at',
+  'rotated_at',
+  'revoked_at',
+  'expires_at',
+] as const;
+type Shown = Pick<Credential, 'id' | 'created_at' | (typeof COLUMNS)[number]>;
+
+/** A key as its merchant sees it at `at`. */
+export const apiKeyOf = (key: Shown, at: Date): ApiKey => ({
+  id: key.id,
+  merchant_id: key.merchant_id,
+  ...(key.label !== null && { label: key.label }),
+  prefix: `ak_${key.environment}_${key.kid}`,
+  last4: key.last4,
+  environment: key.environment,
+  scopes: key.scopes,
+  allowed_ips: key.allowed_ips,
+  status: keyStatusAt(key, at),
+  version: key.version,
+  created_at: key.created_at.toISOString(),
+  ...times(key, ['updated_at', 'last_used_at', 'expires_at', 'rotated_at', 'revoked_at']),
+});
+
+/** The times that are known. */
+const times = <Name extends string>(
+  row: Readonly<Record<Name, Date | null>>,
+  names: readonly Name[],
+): Partial<Record<Name, string>> =>
+  Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name].toISOString()]] : []))) as Partial<
+    Record<Name, string>
+  >;
