@@ -25,6 +25,7 @@ import { addPageLinks } from './api/lists/page-links.ts';
 import { merchantRoutes } from './api/merchants/merchant-routes.ts';
 import { orderRoutes } from './api/orders/order-routes.ts';
 import type { OrdersClient } from './api/orders/orders-client.ts';
+import { overviewRoutes } from './api/overview/overview-routes.ts';
 import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-routes.ts';
 import { paymentRoutes } from './api/payments/payment-routes.ts';
 import type { PaymentsClient } from './api/payments/payments-client.ts';
@@ -148,6 +149,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         addLocations(v1);
         addPageLinks(v1);
         await v1.register(merchantRoutes, options);
+        await v1.register(overviewRoutes, options);
         await v1.register(paymentPageSettingsRoutes, options);
         await v1.register(currencyRoutes, options);
         await v1.register(orderRoutes, options);

@@ -7,6 +7,7 @@ import * as deliveries from './api/deliveries/delivery-queries.ts';
 import * as lists from './api/lists/page.ts';
 import * as merchants from './api/merchants/merchant-queries.ts';
 import * as orders from './api/orders/order-queries.ts';
+import * as overview from './api/overview/overview.ts';
 import * as pageSettings from './api/payment-page/payment-page-settings.ts';
 import * as payments from './api/payments/payment-queries.ts';
 import * as refunds from './api/refunds/refund-routes.ts';
@@ -137,6 +138,11 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     orderById: ofKey((db, own, given) => orders.orderById(db, own.merchantId, given.orderId)),
     ownedOrder: ofKey((db, own) => orders.ownedOrder(db, own.orderId)),
   },
+  'api/overview/overview.ts': {
+    readOverview: ofMerchant((db, { merchantId }) =>
+      overview.readOverview({ db, merchantId, methods: [], availability: undefined, timezone: 'UTC', at: AT }),
+    ),
+  },
   'api/payment-page/payment-page-settings.ts': {
     paymentPageSettings: ofMerchant((db, own) => pageSettings.paymentPageSettings(db, own.merchantId)),
     logoByHash: ofMerchant((db, own) => pageSettings.logoByHash(db, own.logoHash)),
@@ -179,6 +185,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     }),
     listWebhooks: ofMerchant((db, own) => webhooks.listWebhooks(db, own.merchantId, LIST)),
     webhookById: ofKey((db, own, given) => webhooks.webhookById(db, own.merchantId, given.webhookId)),
+    countDisabledWebhooks: ofMerchant((db, own) => webhooks.countDisabledWebhooks(db, own.merchantId)),
     merchantIdOfWebhook: ofKey((db, own) => webhooks.merchantIdOfWebhook(db, own.webhookId)),
     updateWebhook: ofKey((db, own, given) =>
       webhooks.updateWebhook(db, own.merchantId, given.webhookId, { is_enabled: true }, AT),
@@ -231,6 +238,9 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     credentialByKid: ofKey((db, own) => credentials.credentialByKid(db, own.kid)),
     credentialById: ofKey((db, own, given) => credentials.credentialById(db, own.merchantId, given.keyId)),
     countActiveKeys: ofMerchant((db, own) => credentials.countActiveKeys(db, own.merchantId, AT)),
+    countExpiringKeys: ofMerchant((db, own) =>
+      credentials.countExpiringKeys(db, own.merchantId, { after: new Date(0), before: AT }),
+    ),
     lockCredential: ofKey((db, own) => credentials.lockCredential(db, own.kid)),
     credentialsOf: ofMerchant((db, own) => credentials.credentialsOf(db, own.merchantId)),
     retireCredential: ofKey((db, own) => credentials.retireCredential(db, own.kid, AT, AT)),

@@ -88,6 +88,28 @@ export interface paths {
         patch: operations["updateMerchant"];
         trace?: never;
     };
+    "/v1/merchants/me/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what goes on
+         * @description Returns what a merchant looks at first: money of today, orders that wait, conversion, money to give back, and what needs attention. Each count is the `total` of the list that it names, at about the time `as_of`.
+         *
+         *     Needs the scope `reports:self:read`.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/merchants/me/payment-page": {
         parameters: {
             query?: never;
@@ -1173,6 +1195,19 @@ export interface components {
          * @enum {string}
          */
         AttemptOutcome: "delivered" | "refused" | "timed_out" | "unreachable" | "blocked";
+        Attention: {
+            /** @description `orphaned_payments`: money that no order took, for you to capture or refund. `refunds_to_send`: refunds that wait for your transfer. `webhooks_disabled`: the service disabled them. `deliveries_failed`: deliveries since a day ago that are not tried again. `keys_expiring`: API keys that expire within 14 days and have no successor. `networks_unavailable`: networks on which new orders cannot be paid now. */
+            reason: components["schemas"]["AttentionReason"];
+            /** @description How many there are, at least 1. */
+            count: number;
+            /** @description The request that shows them, maybe with others. */
+            list: string;
+        };
+        /**
+         * @description What waits for the merchant. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        AttentionReason: "orphaned_payments" | "refunds_to_send" | "webhooks_disabled" | "deliveries_failed" | "keys_expiring" | "networks_unavailable";
         Block: {
             /** @description The number of blocks before it in its chain. */
             height: number;
@@ -1225,6 +1260,20 @@ export interface components {
             express_checkout: boolean;
             /** @description Whether the order gets new rates and a new deadline instead of expiring, at most 24 times. */
             expiration_auto_renewal: boolean;
+        };
+        CountedAmounts: {
+            /** @description How many there are. */
+            count: number;
+            /** @description The request that lists what is counted: its `total` is the count. */
+            list: string;
+            /** @description The sum for each currency. Empty if there are none. */
+            amounts: components["schemas"]["CurrencyTotal"][];
+        };
+        CountedList: {
+            /** @description How many there are. */
+            count: number;
+            /** @description The request that lists what is counted: its `total` is the count. */
+            list: string;
         };
         CreateApiKeyDto: {
             /** @description What the key may do: no more than the key of this request. */
@@ -1376,6 +1425,12 @@ export interface components {
             networks: components["schemas"]["RailNetwork"][];
             /** @description What an order may cost, by price currency. A price currency without a rate is absent. */
             limits: components["schemas"]["PriceLimit"][];
+        };
+        CurrencyTotal: {
+            /** @description The currency of the amount. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The sum. */
+            amount: string;
         };
         /**
          * @example {
@@ -3307,6 +3362,75 @@ export interface components {
         OrphanReason: "already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments";
         /**
          * @example {
+         *       "as_of": "2026-01-31T18:00:00.000Z",
+         *       "today_from": "2026-01-31T06:00:00.000Z",
+         *       "taken_today": {
+         *         "count": 2,
+         *         "list": "/v1/payments?status=applied&from_date=2026-01-31T06%3A00%3A00.000Z",
+         *         "amounts": [
+         *           {
+         *             "currency": "USDC",
+         *             "amount": "104.944400"
+         *           }
+         *         ]
+         *       },
+         *       "waiting": {
+         *         "count": 3,
+         *         "list": "/v1/orders?status=initialized&status=awaiting_payment&status=partially_paid"
+         *       },
+         *       "created": {
+         *         "count": 40,
+         *         "list": "/v1/orders?from_date=2026-01-01T18%3A00%3A00.000Z"
+         *       },
+         *       "converted": {
+         *         "count": 31,
+         *         "list": "/v1/orders?status=paid&from_date=2026-01-01T18%3A00%3A00.000Z"
+         *       },
+         *       "due_back": {
+         *         "count": 1,
+         *         "list": "/v1/payments?due_back=true",
+         *         "amounts": [
+         *           {
+         *             "currency": "USDC",
+         *             "amount": "4.000000"
+         *           }
+         *         ]
+         *       },
+         *       "needs_attention": [
+         *         {
+         *           "reason": "orphaned_payments",
+         *           "count": 1,
+         *           "list": "/v1/payments?status=orphan"
+         *         }
+         *       ]
+         *     }
+         */
+        Overview: {
+            /**
+             * Format: date-time
+             * @description When it was read.
+             */
+            as_of: string;
+            /**
+             * Format: date-time
+             * @description When today began in `timezone`.
+             */
+            today_from: string;
+            /** @description Payments that were first seen today and are applied to their orders, with the sums of `applied_amount`. */
+            taken_today: components["schemas"]["CountedAmounts"];
+            /** @description Orders that still wait for money. */
+            waiting: components["schemas"]["CountedList"];
+            /** @description Orders that were created within the last 30 days. */
+            created: components["schemas"]["CountedList"];
+            /** @description Those of `created` that are paid. Divide both for the conversion. */
+            converted: components["schemas"]["CountedList"];
+            /** @description Payments of which money is to be given back, with the sums of `due_back_amount`. */
+            due_back: components["schemas"]["CountedAmounts"];
+            /** @description What waits for you. Empty if nothing does. */
+            needs_attention: components["schemas"]["Attention"][];
+        };
+        /**
+         * @example {
          *       "id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
          *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
          *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
@@ -4836,7 +4960,7 @@ export interface components {
          * @description What an API key may do. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke";
+        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke";
         /**
          * @description The decision of the rail about a simulated payment.
          * @enum {string}
@@ -5127,11 +5251,15 @@ export type ApiKeyPage = components['schemas']['ApiKeyPage'];
 export type ApiKeyStatus = components['schemas']['ApiKeyStatus'];
 export type ApiKeyWithSecret = components['schemas']['ApiKeyWithSecret'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
+export type Attention = components['schemas']['Attention'];
+export type AttentionReason = components['schemas']['AttentionReason'];
 export type Block = components['schemas']['Block'];
 export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
+export type CountedAmounts = components['schemas']['CountedAmounts'];
+export type CountedList = components['schemas']['CountedList'];
 export type CreateApiKeyDto = components['schemas']['CreateApiKeyDto'];
 export type CreateRefundClaim = components['schemas']['CreateRefundClaim'];
 export type CreateRefundRequest = components['schemas']['CreateRefundRequest'];
@@ -5139,6 +5267,7 @@ export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type Currencies = components['schemas']['Currencies'];
 export type CurrencyRail = components['schemas']['CurrencyRail'];
+export type CurrencyTotal = components['schemas']['CurrencyTotal'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
@@ -5216,6 +5345,7 @@ export type OrderUpdatedData = components['schemas']['OrderUpdatedData'];
 export type OrderUpdatedEntry = components['schemas']['OrderUpdatedEntry'];
 export type OrderWebhookPayload = components['schemas']['OrderWebhookPayload'];
 export type OrphanReason = components['schemas']['OrphanReason'];
+export type Overview = components['schemas']['Overview'];
 export type Payment = components['schemas']['Payment'];
 export type PaymentAppliedData = components['schemas']['PaymentAppliedData'];
 export type PaymentAppliedEntry = components['schemas']['PaymentAppliedEntry'];
@@ -5426,6 +5556,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Merchant"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description The time zone in which today began, by its IANA name. By default UTC. */
+                timezone?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
         };

@@ -47,6 +47,15 @@ export interface Methods {
   updateMerchant(body: Schemas['UpdateMerchantDto'], options?: RequestOptions): Promise<Schemas['Merchant']>;
 
   /**
+   * Read what goes on.
+   *
+   * Returns what a merchant looks at first: money of today, orders that wait, conversion, money to give back, and what needs attention. Each count is the `total` of the list that it names, at about the time `as_of`.
+   *
+   * Needs the scope `reports:self:read`.
+   */
+  getOverview(query?: Query<'getOverview'>, options?: RequestOptions): Promise<Schemas['Overview']>;
+
+  /**
    * Retrieve the settings of the payment page.
    *
    * Returns how the payment page looks for your payers.
@@ -456,6 +465,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   ready: { method: 'GET', path: '/health/ready', takes: [] },
   getMerchant: { method: 'GET', path: '/v1/merchants/me', takes: [] },
   updateMerchant: { method: 'PATCH', path: '/v1/merchants/me', takes: ['body'] },
+  getOverview: { method: 'GET', path: '/v1/merchants/me/overview', takes: ['query'] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },
   getCurrencies: { method: 'GET', path: '/v1/currencies', takes: [] },

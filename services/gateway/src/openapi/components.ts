@@ -79,6 +79,7 @@ import {
 import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
+import { Attention, CountedAmounts, CountedList, CurrencyTotal, Overview } from '../api/overview/overview-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
 import { CreateRefundRequestBody, RefundPage } from '../api/refunds/refund-routes.ts';
@@ -159,6 +160,11 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentMethod,
   PaymentPageSettings,
   PaymentPageSettingsDto,
+  Overview,
+  CountedList,
+  CountedAmounts,
+  CurrencyTotal,
+  Attention,
   Currencies,
   PriceCurrency,
   AcceptedCurrency,

@@ -23,6 +23,7 @@ import type { z } from 'zod';
 import { ApiKeyStatus } from '../api/api-keys/api-key-schemas.ts';
 import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
 import { SortOrder } from '../api/lists/list-query.ts';
+import { AttentionReason } from '../api/overview/overview-schemas.ts';
 import { KeyEnvironment, Scope } from '../door/keys/api-key.ts';
 
 const OPEN = 'New values can be added: handle a value that you do not know.';
@@ -58,6 +59,7 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   DeliveryStatus: open(DeliveryStatus, 'The state of a delivery.'),
   AttemptOutcome: open(AttemptOutcome, 'The result of an attempt to deliver an event.'),
   ReplayStatus: open(ReplayStatus, 'The state of a replay.'),
+  AttentionReason: open(AttentionReason, 'What waits for the merchant.'),
   Scope: open(Scope, 'What an API key may do.'),
   ApiKeyStatus: open(ApiKeyStatus, 'Whether an API key works.'),
   KeyEnvironment: open(KeyEnvironment, 'Whether an API key works in sandboxes, or in production (`live`).'),

@@ -54,6 +54,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
 const FAULTS: Record<string, FaultDetail> = {
   createOrder: { path: 'items.0.unit_price', message: 'MXN has 2 decimals, this amount has 3' },
   replacePaymentPageSettings: { path: 'logo', message: 'must be a PNG, JPEG or WebP image' },
+  getOverview: { path: 'timezone', message: 'must be a time zone, like UTC or America/Mexico_City' },
   updateOrder: { path: 'expiration_minutes', message: 'must be at least 5' },
   getOrder: {
     path: 'at',

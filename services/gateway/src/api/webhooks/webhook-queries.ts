@@ -100,6 +100,16 @@ export const webhookById = async (db: Queryable, merchantId: string, id: string)
   return rows[0] ? resourceOf(rows[0]) : null;
 };
 
+/** How many webhooks of the merchant the service disabled. */
+export const countDisabledWebhooks = async (db: Queryable, merchantId: string): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from gateway.webhooks
+      where merchant_id = $1 and disabled_reason is not null and deleted_at is null`,
+    [merchantId],
+  );
+  return rows[0]!.count;
+};
+
 /** The merchant of a webhook; null when the webhook does not exist or is deleted. */
 export const merchantIdOfWebhook = async (db: Queryable, id: string): Promise<string | null> => {
   const { rows } = await db.query<{ merchant_id: string }>(

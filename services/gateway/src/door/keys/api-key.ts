@@ -15,6 +15,7 @@ export const SCOPES = {
   'webhooks:self:read': 'read and list webhooks, deliveries and replays',
   'webhooks:self:update': 'change webhooks, send deliveries again, start and cancel replays',
   'webhooks:self:delete': 'delete webhooks',
+  'reports:self:read': 'read the overview',
   'api-keys:self:create': 'create API keys that may do no more than this one',
   'api-keys:self:read': 'read and list API keys, without their secrets',
   'api-keys:self:update': 'change and rotate API keys that may do no more than this one',

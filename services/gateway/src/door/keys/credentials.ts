@@ -66,6 +66,20 @@ export const countActiveKeys = async (db: Queryable, merchantId: string, at: Dat
   return rows[0]!.count;
 };
 
+/** How many keys of the merchant expire in a range of time and have no successor. */
+export const countExpiringKeys = async (
+  db: Queryable,
+  merchantId: string,
+  { after, before }: { readonly after: Date; readonly before: Date },
+): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from gateway.api_keys
+      where merchant_id = $1 and status = 'active' and rotated_at is null and expires_at > $2 and expires_at <= $3`,
+    [merchantId, after, before],
+  );
+  return rows[0]!.count;
+};
+
 /** Whether a key works, and if not, why. */
 export const keyStatusAt = (
   { status, expires_at: end }: Pick<Credential, 'status' | 'expires_at'>,
