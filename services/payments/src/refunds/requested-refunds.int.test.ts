@@ -194,7 +194,8 @@ test('an earlier transfer to the same address does not pay a later refund', asyn
 
 test('a pending refund reserves its amount until it is canceled', async () => {
   const paymentId = await paid();
-  const { refundId } = await request(paymentId, { amount: '7' });
+  const { refundId, body } = await request(paymentId, { amount: '7' });
+  expect(body).toMatchObject({ payment: { reserved_amount: '7.000000' } });
   expect(await request(paymentId, { amount: '3.000001' })).toMatchObject({ body: { code: 'refund_too_large' } });
   expect(await request(paymentId, { settle: 'recorded', amount: '4' })).toMatchObject({
     body: { code: 'refund_too_large' },

@@ -3,7 +3,6 @@ import {
   AppError,
   fromMinor,
   invalidRequest,
-  paymentView,
   type Refund,
   type RefundCall,
   type RefundRequest,
@@ -18,6 +17,7 @@ import { findToRefund } from '../matching/changes.ts';
 import type { PaymentCommands } from '../matching/commands.ts';
 import type { NotifyOrder } from '../matching/notify-order.ts';
 import type { ExistingPayment } from '../payment/state.ts';
+import { paymentResource } from '../payment/view.ts';
 import type { RefundDestinations, Route, Sender } from './refund-destination.ts';
 import { type RefundRow, refundOf } from './refund-rows.ts';
 
@@ -88,8 +88,10 @@ export const requestedRefunds = ({
         { type: 'RequestRefund', refundId, amountMinor, what, reason, network: network.name, asset, at: now() },
         context,
       );
-      if (route) await commands.run(paymentId, { type: 'AddressRefund', refundId, ...route, at: now() }, context);
-      return { payment: paymentView(requested), order: null };
+      const addressed = route
+        ? await commands.run(paymentId, { type: 'AddressRefund', refundId, ...route, at: now() }, context)
+        : requested;
+      return { payment: paymentResource(addressed), order: null };
     },
 
     paymentRequest: async (id, { merchant_id: merchantId, destination }, context) => {
@@ -131,7 +133,7 @@ const assetToSend = (
       `is needed, because no chain shows this payment: send one of ${names}, the network on which you will pay back`,
     );
   const asset = offered.find((each) => each.network.name === network);
-  if (!asset) throw refusedField('network', `has no ${currency} here: ${names}`);
+  if (!asset) throw refusedField('network', `is none on which ${currency} can be paid back: send one of ${names}`);
   return asset;
 };
 
