@@ -100,6 +100,41 @@ test('a value that JSON does not have is an error of the caller, and nothing is 
   expect(sent).toEqual([]);
 });
 
+test.each<[string, unknown, string]>([
+  ['a misspelled option', { idempotency_key: 'cart-1' }, 'createOrder: idempotency_key is no option: the options are'],
+  ['a key that is no object', 'cart-1', 'createOrder: options must be an object'],
+])('%s is an error of the caller, and nothing is sent', async (_, options, message) => {
+  const { client, sent } = clientWith([]);
+  await expect(client.createOrder(BODY, options as never)).rejects.toThrow(message);
+  expect(sent).toEqual([]);
+});
+
+test('a misspelled option of the client is an error of the caller', () => {
+  expect(() => clientWith([], { timeout: 5 } as never)).toThrow('createClient: timeout is no option: the options are');
+});
+
+test('the message of a refusal has what the fixed texts of 401 and 403 leave out, once', async () => {
+  const refusal = (status: number, more: object) => async () =>
+    Response.json({ error: 'x', statusCode: status, request_id: 'req_1', ...more }, { status });
+  const details = [{ path: 'items', message: 'is required' }];
+  const { client } = clientWith([
+    refusal(403, { code: 'insufficient_scope', message: 'Insufficient scope', required_scope: 'orders:self:read' }),
+    refusal(400, { code: 'invalid_request', message: 'items: is required', details }),
+    refusal(401, {
+      ...{ code: 'unauthorized', message: 'Invalid API key provided' },
+      details: [{ path: 'x-api-key', message: 'is missing' }],
+    }),
+  ]);
+  await expect(client.getOrder('ord_1')).rejects.toMatchObject({
+    message: 'Insufficient scope; the key needs orders:self:read',
+    required_scope: 'orders:self:read',
+  });
+  await expect(client.getOrder('ord_1')).rejects.toMatchObject({ message: 'items: is required', details });
+  await expect(client.getOrder('ord_1')).rejects.toMatchObject({
+    message: 'Invalid API key provided; x-api-key: is missing',
+  });
+});
+
 describe('time limits', () => {
   /** Answers as `fetch` does to a request that never gets an answer. */
   const hang = ({ signal }: Request) =>

@@ -1,7 +1,7 @@
 import { type Methods, type Route, ROUTES } from '../generated/methods.ts';
 import { listOf } from './list.ts';
-import type { RawResponse } from './methods.ts';
-import { type ApiRequest, type ClientOptions, createSender, type Timing } from './send.ts';
+import { OPTION_NAMES, type RawResponse } from './methods.ts';
+import { type ApiRequest, checkNames, type ClientOptions, createSender, type Timing } from './send.ts';
 
 /** The same methods, with the whole response. Each list is one page. */
 export type RawMethods = {
@@ -44,5 +44,7 @@ const requestOf = (id: string, { path, takes }: Route, args: readonly unknown[])
   });
   const rest = args.slice(names.length);
   const taken = Object.fromEntries(takes.map((part, index) => [part, rest[index]]));
-  return { path: Object.fromEntries(values), ...taken, options: rest[takes.length] ?? {} };
+  const options = rest[takes.length] ?? {};
+  checkNames(id, options, OPTION_NAMES);
+  return { path: Object.fromEntries(values), ...taken, options };
 };

@@ -19,7 +19,9 @@ export class ApiError extends Error {
   readonly request_id: string | undefined;
   /** The `Idempotency-Key` of the request, your own or the one that the client made. */
   readonly idempotency_key: string | undefined;
-  /** With status 400: one entry for each invalid field, 20 at most. */
+  /** The scope that the API key lacks, with the code `insufficient_scope`. */
+  readonly required_scope: string | undefined;
+  /** What is wrong, by field: with status 400 one entry for each invalid field, 20 at most. */
   readonly details: readonly FaultDetail[];
   /** The whole error body, with fields that this version does not know. */
   readonly body: unknown;
@@ -28,13 +30,14 @@ export class ApiError extends Error {
   constructor(response: Response, body: unknown, key: string | undefined) {
     const fields: Partial<Record<string, unknown>> = typeof body === 'object' && body !== null ? { ...body } : {};
     const isOwn = typeof fields.code === 'string' && typeof fields.message === 'string';
-    super(isOwn ? String(fields.message) : `HTTP ${response.status}, not an answer of the gateway: ${excerptOf(body)}`);
+    super(isOwn ? fullMessage(fields) : `HTTP ${response.status}, not an answer of the gateway: ${excerptOf(body)}`);
     this.code = isOwn ? String(fields.code) : 'unreadable_answer';
     this.status = response.status;
     this.request_id =
       typeof fields.request_id === 'string' ? fields.request_id : (response.headers.get('x-request-id') ?? undefined);
     this.idempotency_key = key;
-    this.details = Array.isArray(fields.details) ? (fields.details as FaultDetail[]) : [];
+    this.required_scope = typeof fields.required_scope === 'string' ? fields.required_scope : undefined;
+    this.details = detailsIn(fields);
     this.body = body;
     this.headers = response.headers;
   }
@@ -56,3 +59,16 @@ export class ConnectionError extends Error {
 
 const excerptOf = (body: unknown): string =>
   (typeof body === 'string' ? body : (JSON.stringify(body) ?? '')).slice(0, 200);
+
+type Fields = Partial<Record<string, unknown>>;
+
+const detailsIn = ({ details }: Fields): FaultDetail[] => (Array.isArray(details) ? (details as FaultDetail[]) : []);
+
+/** The texts of 401 and 403 are fixed: what they leave to other fields is added. */
+const fullMessage = (fields: Fields): string => {
+  const message = String(fields.message);
+  const { required_scope: scope } = fields;
+  const more = detailsIn(fields).map((detail) => `${detail.path}: ${detail.message}`);
+  if (typeof scope === 'string') more.push(`the key needs ${scope}`);
+  return [message, ...more.filter((text) => !message.includes(text))].join('; ');
+};

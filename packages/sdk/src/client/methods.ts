@@ -13,6 +13,15 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The names of all options. */
+export const OPTION_NAMES = {
+  idempotencyKey: true,
+  timeoutMs: true,
+  maxRetries: true,
+  signal: true,
+  headers: true,
+} satisfies Record<keyof RequestOptions, true>;
+
 /** A page of a list. */
 export interface Page<Item> {
   readonly items: Item[];

@@ -112,6 +112,26 @@ export const createSender = (client: ClientOptions, timing: Timing = realTiming)
   };
 };
 
+/** The names of all options. */
+const CLIENT_OPTION_NAMES = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  maxRetries: true,
+  maxRetryAfterMs: true,
+  headers: true,
+  fetch: true,
+} satisfies Record<keyof ClientOptions, true>;
+
+/** A misspelled option would be an option without effect. Throws TypeError. */
+export const checkNames = (place: string, options: unknown, names: Readonly<Record<string, true>>): void => {
+  const known = `the options are ${Object.keys(names).join(', ')}`;
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${place}: options must be an object: ${known}`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name));
+  if (unknown !== undefined) throw new TypeError(`${place}: ${unknown} is no option: ${known}`);
+};
+
 /** Types alone do not stop a setting that is missing in the environment. Throws TypeError. */
 const checkOptions = (client: ClientOptions | undefined): void => {
   const { baseUrl, apiKey } = client ?? ({} as Partial<ClientOptions>);
@@ -124,6 +144,7 @@ const checkOptions = (client: ClientOptions | undefined): void => {
     throw new TypeError(
       'apiKey is empty: check the setting that it comes from, or leave it out for operations that need no key',
     );
+  checkNames('createClient', client, CLIENT_OPTION_NAMES);
 };
 
 const parsed = (text: string, response: Response, key: string | undefined): unknown => {
