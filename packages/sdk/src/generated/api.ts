@@ -949,7 +949,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to a webhook
-         * @description Sends a sample event. Its `data.metadata` contains `"test": true`. A disabled webhook receives it too.
+         * @description Sends a sample event, also to a webhook that is disabled or not subscribed to it: `is_enabled` and `is_subscribed` say whether a real event would come. Its `data.metadata` contains `"test": true`.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -4973,12 +4973,18 @@ export interface components {
         SortOrder: "asc" | "desc";
         /**
          * @example {
-         *       "delivery_id": "dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S"
+         *       "delivery_id": "dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S",
+         *       "is_enabled": true,
+         *       "is_subscribed": true
          *     }
          */
         TestDelivery: {
             /** @description The delivery: `dlv_` and a ULID. */
             delivery_id: string;
+            /** @description Whether the webhook is enabled. While it is not, no real event comes. */
+            is_enabled: boolean;
+            /** @description Whether the webhook is subscribed to events of this type. */
+            is_subscribed: boolean;
         };
         /**
          * @example {

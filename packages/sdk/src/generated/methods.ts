@@ -445,7 +445,7 @@ export interface Methods {
   /**
    * Send a test event to a webhook.
    *
-   * Sends a sample event. Its `data.metadata` contains `"test": true`. A disabled webhook receives it too.
+   * Sends a sample event, also to a webhook that is disabled or not subscribed to it: `is_enabled` and `is_subscribed` say whether a real event would come. Its `data.metadata` contains `"test": true`.
    */
   testWebhook(body: Schemas['TestWebhook'], options?: RequestOptions): Promise<Schemas['TestDelivery']>;
 }

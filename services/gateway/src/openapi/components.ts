@@ -61,7 +61,6 @@ import {
   RefundRequest,
   Replay,
   samplePayloadOf,
-  TestDelivery,
   UpdateMerchantDto,
   UpdateOrderDto,
   Webhook,
@@ -76,7 +75,13 @@ import {
   RotateApiKeyDto,
   UpdateApiKeyDto,
 } from '../api/api-keys/api-key-schemas.ts';
-import { AdvanceTimeBody, FailPaymentBody, RegisterPaymentBody, TestWebhookBody } from '../api/debug/debug-schemas.ts';
+import {
+  AdvanceTimeBody,
+  FailPaymentBody,
+  RegisterPaymentBody,
+  SentTest,
+  TestWebhookBody,
+} from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
 import { Attention, CountedAmounts, CountedList, CurrencyTotal, Overview } from '../api/overview/overview-schemas.ts';
@@ -198,7 +203,7 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   FailPayment: FailPaymentBody,
   AdvanceTime: AdvanceTimeBody,
   TestWebhook: TestWebhookBody,
-  TestDelivery,
+  TestDelivery: SentTest,
   Metadata,
   MetadataDto,
   Block: BlockRef,

@@ -11,7 +11,7 @@ import type { OrdersClient } from '../orders/orders-client.ts';
 import { merchantIdOfPayment } from '../payments/payment-queries.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
-import { merchantIdOfWebhook } from '../webhooks/webhook-queries.ts';
+import { merchantIdOfWebhook, webhookById } from '../webhooks/webhook-queries.ts';
 import * as schemas from './debug-schemas.ts';
 
 export interface DebugRouteOptions {
@@ -35,9 +35,14 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
 
   app.post('/test-webhook', { schema: schemas.testWebhook }, async (request, reply) => {
     const { webhook_id, event_type } = request.body;
-    requireOwner(request, 'webhook', await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id)));
+    const owner = await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id));
+    const merchantId = requireOwner(request, 'webhook', owner);
+    const { is_enabled, events } = orNotFound('webhook', await webhookById(pool, merchantId, webhook_id));
     const sent = await dispatcher.sendTest({ webhook_id, event_type }, callContext(request));
-    return reply.code(201).header('location', `/v1/webhooks/${webhook_id}/deliveries/${sent.delivery_id}`).send(sent);
+    return reply
+      .code(201)
+      .header('location', `/v1/webhooks/${webhook_id}/deliveries/${sent.delivery_id}`)
+      .send({ ...sent, is_enabled, is_subscribed: events.includes(event_type) });
   });
 };
 
@@ -98,10 +103,11 @@ const registrationOf = ({ order_id, payment_rail, amount, currency, txHash, outc
   ...(txHash !== undefined && { tx_hash: txHash }),
 });
 
-/** Throws 404 if the resource does not exist, or belongs to another merchant than the caller. A request without a key
- *  may use any. */
-const requireOwner = ({ caller }: FastifyRequest, resource: ResourceName, merchantId: string | null): void => {
+/** The merchant of the resource. Throws 404 if it does not exist, or belongs to another merchant than the caller. A
+ *  request without a key may use any. */
+const requireOwner = ({ caller }: FastifyRequest, resource: ResourceName, merchantId: string | null): string => {
   if (merchantId === null || (caller && caller.merchantId !== merchantId)) throw notFound(resource);
+  return merchantId;
 };
 
 /** The same for an order. Asks orders if the row is missing: PostgreSQL can lose it in a crash. */

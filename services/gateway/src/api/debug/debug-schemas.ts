@@ -2,6 +2,7 @@ import {
   AdvanceTimeCall,
   AmountDto,
   EXAMPLE_IDS,
+  exampleOf,
   Order,
   PaymentCurrency,
   PaymentRail,
@@ -101,11 +102,20 @@ export const advanceTime = {
   response: { 201: Order },
 };
 
+export const SentTest = withExample(
+  TestDelivery.extend({
+    is_enabled: z.boolean().describe('Whether the webhook is enabled. While it is not, no real event comes.'),
+    is_subscribed: z.boolean().describe('Whether the webhook is subscribed to events of this type.'),
+  }),
+  { ...exampleOf(TestDelivery), is_enabled: true, is_subscribed: true },
+);
+
 export const testWebhook = {
   operationId: 'testWebhook',
   summary: 'Send a test event to a webhook',
-  description: 'Sends a sample event. Its `data.metadata` contains `"test": true`. A disabled webhook receives it too.',
+  description:
+    'Sends a sample event, also to a webhook that is disabled or not subscribed to it: `is_enabled` and `is_subscribed` say whether a real event would come. Its `data.metadata` contains `"test": true`.',
   tags,
   body: TestWebhookBody,
-  response: { 201: TestDelivery },
+  response: { 201: SentTest },
 };

@@ -66,11 +66,23 @@ describe('POST /debug/test-webhook', () => {
   test('calls the dispatcher and returns the delivery id', async () => {
     gateway.dispatcher.calls.length = 0;
     const { status, body, headers } = await sendTest();
-    expect({ status, body }).toEqual({ status: 201, body: { delivery_id: expect.stringMatching(/^dlv_/) } });
+    expect({ status, body }).toEqual({
+      status: 201,
+      // The webhook is new, so it is disabled, and it is subscribed to `order:paid` alone.
+      body: { delivery_id: expect.stringMatching(/^dlv_/), is_enabled: false, is_subscribed: false },
+    });
     expect(headers.location).toBe(`/v1/webhooks/${id}/deliveries/${body.delivery_id}`);
     expect(gateway.dispatcher.calls[0]).toMatchObject({
       path: '/test-deliveries',
       body: { webhook_id: id, event_type: 'order:created' },
+    });
+  });
+
+  test('says whether real events of the type would come', async () => {
+    await shop.send('PATCH', `/v1/webhooks/${id}`, { is_enabled: true });
+    expect((await sendTest({ event_type: 'order:paid' })).body).toMatchObject({
+      is_enabled: true,
+      is_subscribed: true,
     });
   });
 
