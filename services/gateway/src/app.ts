@@ -22,6 +22,7 @@ import { currencyRoutes } from './api/currencies/currency-routes.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
 import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
 import { addPageLinks } from './api/lists/page-links.ts';
+import { refuseInvertedRanges } from './api/lists/time-range.ts';
 import { merchantRoutes } from './api/merchants/merchant-routes.ts';
 import { orderRoutes } from './api/orders/order-routes.ts';
 import type { OrdersClient } from './api/orders/orders-client.ts';
@@ -40,6 +41,7 @@ import type { TestWallet } from './checkout/sandbox/test-wallet.ts';
 import { repairPagePath } from './checkout/state/page-link.ts';
 import { acceptJsonBodies } from './door/bodies/json-body.ts';
 import { rejectUnstorableText } from './door/bodies/storable-text.ts';
+import { refuseUnknownParameters } from './door/bodies/unknown-parameters.ts';
 import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
 import { keyEnvironmentOf } from './door/keys/api-key.ts';
 import { authenticate, refuseDisabledMerchants, requireScopes } from './door/keys/authenticate.ts';
@@ -144,6 +146,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         limitRequestRate(v1, limits.requests);
         refuseDisabledMerchants(v1);
         requireScopes(v1);
+        refuseUnknownParameters(v1);
+        refuseInvertedRanges(v1);
         handleIdempotencyKeys(v1, options);
         limitConcurrentReads(v1);
         addLocations(v1);
@@ -173,6 +177,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
           authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);
           refuseDisabledMerchants(debug);
+          refuseUnknownParameters(debug);
           await debug.register(debugRoutes, options);
         },
         { prefix: '/debug' },

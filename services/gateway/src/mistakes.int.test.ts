@@ -81,7 +81,7 @@ const PATHS: Mistake[] = [
   [
     'the id of a payment',
     () => shop.send('GET', `/v1/orders/pay_${newUlid()}`),
-    '404 no order has this id. The order may be deleted, or belong to another merchant. An id starts with "ord_".',
+    '404 no order has this id: it is the id of a payment',
   ],
   [
     'another method',
@@ -329,6 +329,36 @@ const LISTS: Mistake[] = [
     'a filter in camel case',
     () => shop.send('GET', '/v1/orders?fromDate=2026-02-28T12:00:00Z'),
     '400 fromDate: is not a known parameter: did you mean from_date?',
+  ],
+  [
+    'a parameter of a read that has another name',
+    () => shop.send('GET', `/v1/orders/ord_${newUlid()}?as_of=2026-01-31T00:00:00Z`),
+    '400 as_of: is not a known parameter: the only parameter is at',
+  ],
+  [
+    'a parameter of a read that takes none',
+    () => shop.send('GET', '/v1/currencies?currency=BTC'),
+    '400 currency: is not known: this request takes no parameters',
+  ],
+  [
+    'a parameter of a deletion',
+    () => shop.send('DELETE', `/v1/orders/ord_${newUlid()}?force=true`),
+    '400 force: is not known: this request takes no parameters',
+  ],
+  [
+    'dates the wrong way round',
+    () => shop.send('GET', '/v1/orders?from_date=2026-02-01T00:00:00Z&to_date=2026-01-01T00:00:00Z'),
+    '400 to_date: must not be before from_date',
+  ],
+  [
+    'the payments of a payment',
+    () => shop.send('GET', `/v1/payments?order_id=pay_${newUlid()}`),
+    '400 order_id: must be the id of an order: `ord_` and 26 capital letters and digits',
+  ],
+  [
+    'the refund of an order for a refund',
+    () => shop.send('GET', `/v1/refunds/orf_01KG9Q4B5C6D7E8F9G0H1J2K3N`),
+    '404 no refund has this id: it is the id of a refund of an order, which `refunds` of the order shows',
   ],
 ];
 

@@ -5,8 +5,26 @@ import { z } from 'zod';
 export const NoBody = z.strictObject({}).nullish();
 
 export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay' | 'apiKey';
+export type IdKind = keyof typeof ID_PREFIXES;
 
-const wordOf = (resource: ResourceName): string => (resource === 'apiKey' ? 'API key' : resource);
+/** What messages call a kind of resource. */
+export const wordOf = (kind: IdKind): string =>
+  ({ apiKey: 'API key', orderRefund: 'refund of an order' })[kind as string] ?? kind;
+
+/** The word with its article. */
+export const named = (kind: IdKind): string => `${/^[aeo]/i.test(wordOf(kind)) ? 'an' : 'a'} ${wordOf(kind)}`;
+
+/** The kind of resource that a text with this prefix names; undefined if it has no known prefix. */
+export const kindOf = (text: string): IdKind | undefined => {
+  const [, prefix] = /^([a-z]{3})_/i.exec(text) ?? [];
+  return (Object.keys(ID_PREFIXES) as IdKind[]).find((kind) => ID_PREFIXES[kind] === prefix?.toLowerCase());
+};
+
+/** A query parameter with the id of a resource: one of another kind would find nothing. */
+export const idParameter = (kind: IdKind, pattern: z.ZodType<string>) =>
+  z.string().refine((id) => pattern.safeParse(id).success, {
+    error: `must be the id of ${named(kind)}: \`${ID_PREFIXES[kind]}_\` and 26 capital letters and digits`,
+  });
 
 /** An id in a path. The handler validates its form: a malformed id is 404, like an unknown one. */
 export const idInPath = (resource: ResourceName) =>
@@ -39,8 +57,11 @@ export const parseId = (pattern: z.ZodType<string>, resource: ResourceName, id: 
       'not_found',
       `the path has no id: add the id of the ${wordOf(resource)}, or leave out the "/" at the end to list`,
     );
-  if (!pattern.safeParse(id).success) throw notFound(resource);
-  return id;
+  if (pattern.safeParse(id).success) return id;
+  const kind = kindOf(id);
+  if (kind === undefined || kind === resource) throw notFound(resource);
+  const place = kind === 'orderRefund' ? ', which `refunds` of the order shows' : '';
+  throw new AppError('not_found', `no ${wordOf(resource)} has this id: it is the id of ${named(kind)}${place}`);
 };
 
 /** Returns `value`, or throws the 404 when there is none. */

@@ -77,7 +77,7 @@ export const gatherMetadata = (query: Readonly<Record<string, unknown>>): Record
   return metadata.size > 0 ? { ...gathered, metadata: Object.fromEntries(metadata) } : gathered;
 };
 
-const StateQuery = z.object({
+const StateQuery = z.strictObject({
   at: Instant.optional().describe(
     'Return the order as it was recorded at this time. At the `updated_at` of an answer or a webhook, it is the order in that answer. By default, the current state.',
   ),

@@ -9,6 +9,7 @@ import {
   PaymentId,
   RefundId,
 } from '@cpg/contracts';
+import { kindOf, named } from '../ids.ts';
 import type { Filter } from '../lists/cursor.ts';
 import { spellings } from '../lists/page.ts';
 
@@ -97,8 +98,7 @@ const WAY_OUT = '. To find a reference of this form, use `external_reference_id`
 
 /** Why a text that looks like an id, an address, a hash or an amount is none; null if there is no such reason. */
 const faultIn = (text: string): string | null => {
-  const [, prefix = ''] = /^([a-z]{3})_/i.exec(text) ?? [];
-  const kind = Object.entries(ID_PREFIXES).find(([, each]) => each === prefix.toLowerCase())?.[0];
+  const kind = kindOf(text);
   if (kind !== undefined && kind !== 'order' && kind !== 'payment' && kind !== 'refund')
     return `looks like the id of ${named(kind)}: search for ${SEARCH_FORMS}${WAY_OUT}`;
   if (kind !== undefined && ![OrderId, PaymentId, RefundId].some((id) => id.safeParse(text).success))
@@ -111,8 +111,6 @@ const faultIn = (text: string): string | null => {
     return `has a wrong character: the checksum of the address does not fit${WAY_OUT}`;
   return faultInAmount(text);
 };
-
-const named = (kind: string): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;
 
 const faultInAmount = (text: string): string | null => {
   const [, sign, number = '', unit = ''] = /^([-$€£]?)(\d[\d.,]*) ?([A-Za-z]{3,4})?$/.exec(text) ?? [];

@@ -1,6 +1,7 @@
 import {
   AmountDto,
   exampleOf,
+  OrderId,
   pageOf,
   Payment,
   PaymentCurrency,
@@ -18,7 +19,7 @@ import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
-import { orNotFound, parseId, pathId } from '../ids.ts';
+import { idParameter, orNotFound, parseId, pathId } from '../ids.ts';
 import { booleanParameter, ListQuery, oneOrMore } from '../lists/list-query.ts';
 import { listPayments, paymentById } from './payment-queries.ts';
 import type { PaymentsClient } from './payments-client.ts';
@@ -32,7 +33,7 @@ const PaymentListQuery = z.strictObject({
     .describe('Only payments with this status. Repeat the parameter for several: `status=received&status=orphan`.'),
   currency: PaymentCurrency.optional().describe('Only payments in this currency.'),
   payment_rail: PaymentRail.optional().describe('Only payments on this rail.'),
-  order_id: requestText().optional().describe('Only payments of this order.'),
+  order_id: idParameter('order', OrderId).optional().describe('Only payments of this order.'),
   due_back: booleanParameter
     .optional()
     .describe(

@@ -1,6 +1,8 @@
 import {
+  OrderId,
   pageOf,
   PaymentCurrency,
+  PaymentId,
   Refund,
   RefundId,
   RefundRequest,
@@ -12,7 +14,7 @@ import type { Pool, Queryable } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
-import { orNotFound, parseId, pathId } from '../ids.ts';
+import { idParameter, orNotFound, parseId, pathId } from '../ids.ts';
 import { ListQuery, oneOrMore } from '../lists/list-query.ts';
 import { oneOrSeveral, type Page, selectResources } from '../lists/page.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
@@ -21,8 +23,8 @@ export const RefundPage = pageOf(Refund);
 
 const RefundListQuery = z.strictObject({
   ...ListQuery.shape,
-  payment_id: requestText().optional().describe('Only refunds of this payment.'),
-  order_id: requestText().optional().describe('Only refunds of payments of this order.'),
+  payment_id: idParameter('payment', PaymentId).optional().describe('Only refunds of this payment.'),
+  order_id: idParameter('order', OrderId).optional().describe('Only refunds of payments of this order.'),
   currency: PaymentCurrency.optional().describe('Only refunds in this currency.'),
   status: oneOrMore(RefundStatus)
     .optional()
