@@ -1,7 +1,7 @@
 import { ApiError, createClient, type Order } from '@cpg/sdk';
 import { verify, type WebhookEvent } from '@cpg/sdk/webhooks';
 
-/** Takes money for a cart, and follows its order. */
+/** Shows the calls on an order, one after the other: a shop would not cancel it at the end. */
 export async function sell(gateway: { baseUrl: string; apiKey: string }): Promise<Order> {
   const client = createClient(gateway);
   const order = await client.createOrder({

@@ -158,7 +158,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send JSON with the header `content-type: application/json`, without `content-encoding`.',
   },
   rate_lock_exceeded: {
-    when: 'The new deadline is later than the locked rates of the order can hold: 24 hours from their quote by default.',
+    when: 'The new deadline is later than a change may lock the rates of the order: 24 hours from their quote by default, or the first deadline if that is later.',
     remedy: 'Choose an earlier deadline, or create orders with `expiration_auto_renewal` for longer ones.',
   },
   idempotency_key_reused: {

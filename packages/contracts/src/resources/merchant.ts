@@ -92,26 +92,41 @@ const PaymentMethodDto = z.strictObject({
   deposit_instructions: z.record(z.string(), z.json()),
 });
 
-export const CreateMerchantDto = z
-  .strictObject({
-    type: MerchantType,
-    external_reference_id: z.string().min(1).max(128),
-    individual_profile: IndividualProfileDto.optional(),
-    business_profile: BusinessProfileDto.optional(),
-    payment_methods: z.array(PaymentMethodDto).min(1),
-    order_defaults: OrderDefaultsDto.optional(),
-    metadata: MetadataDto,
-  })
-  .superRefine((merchant, context) => {
-    const [own, other] =
-      merchant.type === 'individual'
-        ? (['individual_profile', 'business_profile'] as const)
-        : (['business_profile', 'individual_profile'] as const);
-    if (!merchant[own])
-      context.addIssue({ code: 'custom', path: [own], message: `is required when type is ${merchant.type}` });
-    if (merchant[other])
-      context.addIssue({ code: 'custom', path: [other], message: `is not allowed when type is ${merchant.type}` });
-  });
+export const CreateMerchantDto = withExample(
+  z
+    .strictObject({
+      type: MerchantType,
+      external_reference_id: z.string().min(1).max(128),
+      individual_profile: IndividualProfileDto.optional(),
+      business_profile: BusinessProfileDto.optional(),
+      payment_methods: z.array(PaymentMethodDto).min(1),
+      order_defaults: OrderDefaultsDto.optional(),
+      metadata: MetadataDto,
+    })
+    .superRefine((merchant, context) => {
+      const [own, other] =
+        merchant.type === 'individual'
+          ? (['individual_profile', 'business_profile'] as const)
+          : (['business_profile', 'individual_profile'] as const);
+      if (!merchant[own])
+        context.addIssue({ code: 'custom', path: [own], message: `is required when type is ${merchant.type}` });
+      if (merchant[other])
+        context.addIssue({ code: 'custom', path: [other], message: `is not allowed when type is ${merchant.type}` });
+    }),
+  {
+    type: 'business',
+    external_reference_id: 'crm-1042',
+    business_profile: {
+      business_name: 'Café Colibrí S.A.',
+      contact_email: 'pagos@colibri.example',
+    },
+    payment_methods: [
+      { type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} },
+      { type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} },
+    ],
+    metadata: {},
+  },
+);
 export type CreateMerchantDto = z.infer<typeof CreateMerchantDto>;
 
 /** What a merchant can change with its own key. Everything else is for the operator. */

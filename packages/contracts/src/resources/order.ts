@@ -118,7 +118,8 @@ export const OrderDetails = carriedFields({
     recordedAs: 'metadata',
     requested: MetadataDto.optional(),
     shown: Metadata.optional(),
-    description: 'Your own data. It is stored and returned, and has no effect.',
+    description:
+      'Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it.',
     example: { table: 'B7' },
   }),
 });

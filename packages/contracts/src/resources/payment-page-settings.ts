@@ -56,7 +56,7 @@ export const PaymentPageSettingsDto = withExample(
       .optional()
       .describe(TEXTS.accentColor),
     logo: z
-      .base64({ error: 'must be an image in base64' })
+      .base64({ error: 'must be a PNG, JPEG or WebP image in base64, not a URL and without a "data:" prefix' })
       .min(1)
       .max(Math.ceil(MAX_LOGO_BYTES / 3) * 4)
       .nullish()

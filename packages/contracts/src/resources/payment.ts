@@ -60,7 +60,7 @@ export const Payment = withExample(
       .describe(
         '`false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund.',
       ),
-    metadata: Metadata.optional().describe('Your own data. It is stored and returned, and has no effect.'),
+    metadata: Metadata.optional().describe('Your own data. It is stored and returned.'),
     applied_amount: Amount.optional().describe(
       'The part that is applied to the order. Zero unless the payment is `applied`.',
     ),
@@ -81,7 +81,7 @@ export const Payment = withExample(
       .string()
       .optional()
       .describe(
-        'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own).',
+        'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own), `misread` (a node had shown it wrong).',
       ),
     tx_hash: z.string().optional().describe('The transaction on the chain.'),
     confirmations: z

@@ -1919,7 +1919,7 @@ export interface components {
             return_url?: string | undefined;
             /** @description Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`. */
             cancel_url?: string | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["MetadataDto"] | undefined;
             /** @description What is sold. The sum of the items is the amount due. */
             items: components["schemas"]["ItemDto"][];
@@ -2069,7 +2069,7 @@ export interface components {
             return_url?: string | undefined;
             /** @description Your page for a payer who does not pay, as in the request. */
             cancel_url?: string | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The merchant that owns it: `mer_` and a ULID. */
             merchant_id: string;
@@ -2261,7 +2261,7 @@ export interface components {
             return_url?: string | undefined;
             /** @description Your page for a payer who does not pay, as in the request. */
             cancel_url?: string | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The total of the order after the event. */
             total_amount?: string | undefined;
@@ -3187,7 +3187,7 @@ export interface components {
             data: components["schemas"]["OrderTimeAdvancedData"];
         };
         OrderUpdatedData: {
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The items of the order. */
             items?: components["schemas"]["Item"][] | undefined;
@@ -3476,7 +3476,7 @@ export interface components {
             asset_label?: string | undefined;
             /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
             credited?: boolean | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
             applied_amount?: string | undefined;
@@ -3490,7 +3490,7 @@ export interface components {
             due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
             orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
-            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
+            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own), `misread` (a node had shown it wrong). */
             failure_reason?: string | undefined;
             /** @description The transaction on the chain. */
             tx_hash?: string | undefined;
@@ -3914,7 +3914,7 @@ export interface components {
             confirmations?: number | undefined;
             /** @description The block that contains the payment: none before it is mined. */
             block?: components["schemas"]["Block"] | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /** @description A rail saw a payment. */
@@ -4799,7 +4799,7 @@ export interface components {
             asset_label?: string | undefined;
             /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
             credited?: boolean | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
             applied_amount?: string | undefined;
@@ -4813,7 +4813,7 @@ export interface components {
             due_back_amount?: string | undefined;
             /** @description Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network, or from a provider, that the order does not show. */
             orphan_reason?: components["schemas"]["OrphanReason"] | undefined;
-            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
+            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own), `misread` (a node had shown it wrong). */
             failure_reason?: string | undefined;
             /** @description The transaction on the chain. */
             tx_hash?: string | undefined;

@@ -23,7 +23,7 @@ export interface components {
             return_url?: string | undefined;
             /** @description Your page for a payer who does not pay, as in the request. */
             cancel_url?: string | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The merchant that owns it: `mer_` and a ULID. */
             merchant_id: string;
@@ -186,7 +186,7 @@ export interface components {
             asset_label?: string | undefined;
             /** @description `false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund. */
             credited?: boolean | undefined;
-            /** @description Your own data. It is stored and returned, and has no effect. */
+            /** @description Your own data. It is stored and returned. */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The part that is applied to the order. Zero unless the payment is `applied`. */
             applied_amount?: components["schemas"]["Amount"] | undefined;
@@ -203,7 +203,7 @@ export interface components {
              * @enum {string}
              */
             orphan_reason?: ("already_paid" | "canceled" | "late" | "insufficient" | "wrong_currency" | "wrong_network" | "before_order" | "unknown_order" | "unknown_address" | "too_many_payments") | undefined;
-            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own). */
+            /** @description Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own), `misread` (a node had shown it wrong). */
             failure_reason?: string | undefined;
             /** @description The transaction on the chain. */
             tx_hash?: string | undefined;
@@ -453,7 +453,7 @@ export interface components {
                     returnUrl?: string | undefined;
                     /** @description Your page for a payer who does not pay, as in the request. */
                     cancelUrl?: string | undefined;
-                    /** @description Your own data. It is stored and returned, and has no effect. */
+                    /** @description Your own data. It is stored and returned. It decides which webhooks with a `filter` get the events of the order, and `GET /v1/orders` finds orders by it. */
                     metadata?: components["schemas"]["Metadata"] | undefined;
                     items: components["schemas"]["Item"][];
                     rails: ("gateway_pay" | "crypto_deposit")[];

@@ -42,7 +42,7 @@ export const readJson = async (file: string): Promise<unknown> => {
   try {
     return JSON.parse(file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`);
+    throw new CommandError(`cannot read ${file === '-' ? 'standard input' : file}: ${(error as Error).message}`);
   }
 };
 

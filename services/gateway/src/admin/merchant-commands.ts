@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { CreateMerchantDto, exampleOf } from '@cpg/contracts';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { MERCHANT, pretty, readJson, type Signature } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
@@ -17,9 +18,13 @@ export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<Ke
   const merchants = program.command('merchants').description('merchants of this gateway');
   merchants
     .command('create')
-    .description('create a merchant from a CreateMerchantDto')
+    .description('create a merchant from JSON')
     .requiredOption('--file <file>', 'a JSON file, or - for standard input')
     .examples('merchants create --file merchant.json')
+    .addHelpText(
+      'after',
+      `\nThe file, with the fields that are required and some that are not:\n${pretty(exampleOf(CreateMerchantDto))}`,
+    )
     .runs(({ file }: { file: string }) =>
       withAdmin(async ({ pool, now }) => pretty(await createMerchant(pool, await readJson(file), now()))),
     );
@@ -72,7 +77,10 @@ export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<Ke
     .command('set')
     .description('replace how it looks')
     .argument(...MERCHANT)
-    .requiredOption('--file <file>', 'a JSON file with a PaymentPageSettingsDto, or - for standard input')
+    .requiredOption(
+      '--file <file>',
+      'a JSON file with the fields of PUT /v1/merchants/me/payment-page, or - for standard input',
+    )
     .option('--logo <file>', 'a PNG, JPEG or WebP image')
     .examples('payment-page set mer_01J8… --file page.json --logo logo.png')
     .runs((merchant: string, { file, logo }: { file: string; logo?: string }) =>

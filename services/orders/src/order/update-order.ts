@@ -47,7 +47,8 @@ const reprice = (
   { expirationMinutes, rateLockMaxMinutes, at }: CommandOf<'UpdateOrder'>,
   { items, rates, totalMinor, recordedPayment }: NewItems,
 ): Omit<NewItems, 'totalMinor' | 'recordedPayment'> & { totalMinor: string; ratesExpireAt: string } => {
-  refuseSeenMoney(order, recordedPayment, 'its items stay. Wait for the payment, or create an order for the rest');
+  const consequence = isOpen(order) ? 'Wait for the payment, or create' : `The order is ${order.status}: create`;
+  refuseSeenMoney(order, recordedPayment, `its items stay. ${consequence} an order for the rest`);
   if (!isOpen(order))
     throw new AppError('order_state_conflict', `an order that is ${order.status} keeps its items: create a new order`);
   if (order.status === 'initialized')

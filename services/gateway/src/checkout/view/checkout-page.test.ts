@@ -106,6 +106,26 @@ test('sends nobody to the merchant about late money that a shown refund returns'
 
 const SURPLUS = { status: 'applied', paid_amount: '60.000000', unapplied_amount: '7.527800' } as const;
 
+test.each([
+  ['en', 'Received, does not count'],
+  ['es', 'Recibido, no cuenta'],
+  ['pt', 'Recebido, não conta'],
+])('does not call money paid that no order took: %s', (language, label) => {
+  const late = payment({ status: 'orphan', orphan_reason: 'late' });
+  expect(render({ status: 'expired', payments: [late] }, { language })).toContain(`<dt>${label}</dt>`);
+  const part = payment({ status: 'applied', paid_amount: '20.000000', applied_amount: '20.000000' });
+  const expired = render({ status: 'partially_paid_expired', payments: [part] }, { language });
+  expect(expired).not.toContain(`<dt>${label}</dt>`);
+});
+
+test('tells a payer of a part to contact the merchant, unless the page shows its refund', () => {
+  const part = payment({ status: 'applied', paid_amount: '20.000000', applied_amount: '20.000000' });
+  const given: Given = { status: 'partially_paid_expired', payments: [part] };
+  expect(render(given)).toContain('or has to return it. Contact the merchant and give the reference');
+  const refund = { ...exampleOf(Refund), claim_expires_at: '2026-02-28T00:00:00.000Z' };
+  expect(render({ ...given, unsettledRefunds: [{ hash: '0a', refund }] })).not.toContain('Contact the merchant');
+});
+
 test('opens on the summary, and on the first way to pay of an express checkout', () => {
   expect(render()).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?way=base"');
   expect(render()).not.toContain('class="qr"');

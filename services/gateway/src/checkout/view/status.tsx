@@ -78,6 +78,8 @@ const explanationOf = ({ checkout, texts, format }: View): string => {
       texts.explanations[state],
     ].join(' ');
   if (state === 'waiting' && ways.length === 0) return texts.noWays;
+  if (state === 'partially_paid_expired' && !isClaimable(checkout, currency))
+    return `${texts.explanations[state]} ${texts.contact}`;
   return texts.explanations[state];
 };
 

@@ -4,7 +4,8 @@ import { isPositive, Time, type View } from './view.tsx';
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
   const { lines, sums, currency, total, paid, shortfall, returned, due_back: dueBack } = checkout;
-  const { pending, remaining, ways, rates } = checkout;
+  const { pending, remaining, ways, rates, state, applied } = checkout;
+  const isInVain = (state === 'expired' || state === 'canceled') && !isPositive(applied);
   const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
       <div class={name}>
@@ -39,7 +40,7 @@ export const Summary = ({ texts, format, checkout }: View) => {
           </div>
         ))}
         {sum(texts.total, total, true, 'total')}
-        {sum(texts.paid, paid, isPositive(paid))}
+        {sum(isInVain ? texts.paidInVain : texts.paid, paid, isPositive(paid))}
         {sum(texts.notOwed, shortfall, isPositive(shortfall))}
         {sum(texts.returned, returned, isPositive(returned))}
         {sum(texts.dueBackSum, dueBack, isPositive(dueBack))}
