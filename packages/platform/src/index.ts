@@ -63,4 +63,5 @@ export {
 } from './network/addresses.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './network/resolve-host.ts';
 export { retry, untilAborted, untilBack, type Wait, withTimeout, withTimeoutSignal } from './outages/retry.ts';
+export { whenNpmEnds } from './start/npm-parent.ts';
 export { runService } from './start/run-service.ts';

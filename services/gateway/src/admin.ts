@@ -1,4 +1,4 @@
-import { createLogger, internalClient, secretBox, wallClock, writeLine } from '@cpg/platform';
+import { createLogger, internalClient, secretBox, wallClock, whenNpmEnds, writeLine } from '@cpg/platform';
 import { adminProgram, type Outcome, runAdminProgram, type RunWith } from '@cpg/platform/commands';
 import { createPool, type Pool } from '@cpg/platform/postgres';
 import { addClockCommands } from './admin/clock.ts';
@@ -88,6 +88,7 @@ const withAudit: RunWith<OrderAudit> = async (work) => {
 const withSandbox: RunWith<SandboxWebhooks> = async (work) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  whenNpmEnds(() => stopping.abort());
   const print = (text: string) => void writeLine(text);
   return work({ environment: readEnvironment(env), print, signal: stopping.signal });
 };

@@ -9,21 +9,30 @@ import { until } from './harness/until.ts';
 const stack = sharedStack();
 let shop: Shop;
 let receiver: Receiver;
-let child: ChildProcess;
-const lines: string[] = [];
+const children: ChildProcess[] = [];
+let lines: string[] = [];
+
+const ARGUMENTS = () => [
+  ...[ADMIN, 'webhooks', 'listen', '--forward', receiver.urlOf('/hook'), '--events', 'order:created'],
+  ...['--key', shop.key, '--api', stack.baseUrl],
+];
+
+const start = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess => {
+  lines = [];
+  const child = spawn(program, args, {
+    env: { ...process.env, NODE_OPTIONS: '', ...stack.environment, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line));
+  return child;
+};
 
 beforeAll(async () => {
   [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
-  const options = ['--forward', receiver.urlOf('/hook'), '--events', 'order:created'];
-  child = spawn(
-    process.execPath,
-    [ADMIN, 'webhooks', 'listen', ...options, '--key', shop.key, '--api', stack.baseUrl],
-    { env: { ...process.env, NODE_OPTIONS: '', ...stack.environment }, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line));
 });
 afterAll(async () => {
-  child.kill('SIGKILL');
+  for (const child of children) child.kill('SIGKILL');
   await Promise.all([shop.api.close(), receiver.close()]);
 });
 
@@ -33,6 +42,7 @@ const printed = (pattern: RegExp) =>
   );
 
 test('`webhooks listen` forwards events with retries and removes its webhook at Ctrl-C', async () => {
+  const child = start(process.execPath, ARGUMENTS());
   await printed(/^Ctrl-C removes webhook whk_/);
   const [, secret] = await printed(/^the signing secret is (whsec_.+)$/);
   receiver.answer('/hook', (_, index) => (index === 0 ? 500 : 204));
@@ -48,4 +58,15 @@ test('`webhooks listen` forwards events with retries and removes its webhook at 
   child.kill('SIGINT');
   expect(await ended).toBe(0);
   expect((await shop.api.webhooks()).total).toBe(0);
+});
+
+test('`webhooks listen` removes its webhook when npm was killed', async () => {
+  // Like npm, the shell stays while the command runs, and passes no signal on.
+  const npm = start('sh', ['-c', '"$0" "$@"; true', process.execPath, ...ARGUMENTS()], {
+    npm_lifecycle_event: 'admin',
+  });
+  await printed(/^Ctrl-C removes webhook whk_/);
+  expect((await shop.api.webhooks()).total).toBe(1);
+  npm.kill('SIGKILL');
+  await until('the webhook to be removed', async () => (await shop.api.webhooks()).total === 0);
 });

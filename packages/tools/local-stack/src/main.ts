@@ -1,3 +1,4 @@
+import { whenNpmEnds } from '@cpg/platform';
 import { HELP, parseArguments } from './arguments.ts';
 import { banner, createPaymentLink } from './banner.ts';
 import { LaunchError } from './config.ts';
@@ -8,7 +9,6 @@ import { createStack } from './stack.ts';
 const STOP_TIMEOUT_MS = 9_500;
 // Ctrl-C reaches the whole process group, and npm passes it on again. Signals within this time count as one.
 const SAME_SIGNAL_MS = 500;
-const PARENT_POLL_MS = 500;
 
 /** Calls `stop` on SIGINT, SIGTERM or SIGHUP, or when npm exits. Resolves to the exit code: 0 after `stop`.
  *  A second signal calls `kill` and gives 130. After 9.5 s or a failed `stop` it calls `kill` and gives 1. */
@@ -25,7 +25,7 @@ const runUntilSignal = ({ stop, kill }: { stop: () => Promise<void>; kill: () =>
         return;
       }
       signalledAt = performance.now();
-      clearInterval(parentCheck);
+      stopWatching();
       setTimeout(killAndExit, STOP_TIMEOUT_MS, 1).unref();
       stop().then(
         () => done(0),
@@ -33,10 +33,7 @@ const runUntilSignal = ({ stop, kill }: { stop: () => Promise<void>; kill: () =>
       );
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-    const parent = process.ppid;
-    const parentCheck = setInterval(() => {
-      if (process.env.npm_lifecycle_event && process.ppid !== parent) onSignal();
-    }, PARENT_POLL_MS).unref();
+    const stopWatching = whenNpmEnds(onSignal);
   });
 
 const print = createLineWriter(process.stdout);
