@@ -99,6 +99,7 @@ create table payment_page_settings (
   merchant_id text not null,
   display_name text,
   accent_color text,
+  contact text,
   frame_ancestors text[] not null,
   logo bytea,
   logo_hash text,

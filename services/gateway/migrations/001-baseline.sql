@@ -60,6 +60,8 @@ create table payment_page_settings (
   merchant_id text primary key references merchants (id),
   display_name text,
   accent_color text,
+  -- How payers reach the merchant.
+  contact text,
   -- Origins whose pages may embed the payment page; empty means none.
   frame_ancestors text[] not null,
   -- A PNG that the gateway encoded, and the SHA-256 of its bytes.

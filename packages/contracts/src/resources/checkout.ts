@@ -112,6 +112,8 @@ export const Checkout = z.strictObject({
   reference: z.string(),
   merchant: z.strictObject({
     name: z.string(),
+    /** How payers reach the merchant. */
+    contact: z.string().optional(),
     /** Paths on the gateway. */
     logo_url: z.string().optional(),
     accent_url: z.string().optional(),

@@ -8,6 +8,8 @@ const TEXTS = {
   displayName: 'The name that payers see: by default the name of the profile.',
   accentColor:
     'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+  contact:
+    'How payers reach you: an email address, a phone number or a web address. The page shows it where it tells them to contact you.',
   frameAncestors:
     'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
 };
@@ -19,6 +21,7 @@ export const PaymentPageSettings = withExample(
     display_name: z.string().describe(TEXTS.displayName),
     accent_color: z.string().optional().describe(TEXTS.accentColor),
     logo_url: z.string().optional().describe('The path of the logo on the gateway. It changes with the logo.'),
+    contact: z.string().optional().describe(TEXTS.contact),
     frame_ancestors: z.array(z.string()).describe(TEXTS.frameAncestors),
     updated_at: UpdatedAt.optional(),
   }),
@@ -26,6 +29,7 @@ export const PaymentPageSettings = withExample(
     display_name: 'La Fonda',
     accent_color: '#0a7d5c',
     logo_url: '/pay/logos/738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e.png',
+    contact: 'hola@lafonda.example',
     frame_ancestors: ['https://lafonda.example'],
     updated_at: '2026-01-31T12:00:00.000Z',
   },
@@ -41,15 +45,14 @@ export const MAX_LOGO_BYTES = 1024 * 1024;
 const VISIBLE_LINE = /^[\p{Zs}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}][^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
 // `refine` keeps the expression out of the OpenAPI document: few languages know these classes of characters.
-const DisplayName = requestText(1, 60).refine((text) => VISIBLE_LINE.test(text), {
-  error: 'must be one line of visible text',
-});
+const visibleLine = (maxLength: number) =>
+  requestText(1, maxLength).refine((text) => VISIBLE_LINE.test(text), { error: 'must be one line of visible text' });
 
 /** A request to replace the settings: an absent field gets its default; only an absent logo keeps the stored one. The
  *  gateway checks the image and that each frame ancestor is an origin. */
 export const PaymentPageSettingsDto = withExample(
   z.strictObject({
-    display_name: DisplayName.optional().describe(TEXTS.displayName),
+    display_name: visibleLine(60).optional().describe(TEXTS.displayName),
     accent_color: z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, { error: 'must be a color like #0a7d5c' })
@@ -63,12 +66,14 @@ export const PaymentPageSettingsDto = withExample(
       .describe(
         'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
       ),
+    contact: visibleLine(120).optional().describe(TEXTS.contact),
     frame_ancestors: z.array(requestText(1, 255)).max(10).optional().describe(TEXTS.frameAncestors),
   }),
   {
     display_name: 'La Fonda',
     accent_color: '#0a7d5c',
     logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+    contact: 'hola@lafonda.example',
     frame_ancestors: ['https://lafonda.example'],
   },
 );

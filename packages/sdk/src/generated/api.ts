@@ -3834,6 +3834,7 @@ export interface components {
          *       "display_name": "La Fonda",
          *       "accent_color": "#0a7d5c",
          *       "logo_url": "/pay/logos/738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e.png",
+         *       "contact": "hola@lafonda.example",
          *       "frame_ancestors": [
          *         "https://lafonda.example"
          *       ],
@@ -3847,6 +3848,8 @@ export interface components {
             accent_color?: string | undefined;
             /** @description The path of the logo on the gateway. It changes with the logo. */
             logo_url?: string | undefined;
+            /** @description How payers reach you: an email address, a phone number or a web address. The page shows it where it tells them to contact you. */
+            contact?: string | undefined;
             /** @description Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none. */
             frame_ancestors: string[];
             /**
@@ -3860,6 +3863,7 @@ export interface components {
          *       "display_name": "La Fonda",
          *       "accent_color": "#0a7d5c",
          *       "logo": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
+         *       "contact": "hola@lafonda.example",
          *       "frame_ancestors": [
          *         "https://lafonda.example"
          *       ]
@@ -3875,6 +3879,8 @@ export interface components {
              * @description A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.
              */
             logo?: (string | null) | undefined;
+            /** @description How payers reach you: an email address, a phone number or a web address. The page shows it where it tells them to contact you. */
+            contact?: string | undefined;
             /** @description Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none. */
             frame_ancestors?: string[] | undefined;
         };

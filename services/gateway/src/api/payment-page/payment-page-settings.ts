@@ -15,6 +15,7 @@ import { checkBrowserUrl } from '../merchant-urls.ts';
 interface ChosenSettings {
   readonly displayName: string | undefined;
   readonly accentColor: string | undefined;
+  readonly contact: string | undefined;
   readonly frameAncestors: readonly string[];
   /** Undefined keeps the stored logo, null removes it. */
   readonly logo: StoredLogo | null | undefined;
@@ -23,6 +24,7 @@ interface ChosenSettings {
 export interface SettingsRow extends Pick<Merchant, 'business_profile' | 'individual_profile'> {
   readonly display_name: string | null;
   readonly accent_color: string | null;
+  readonly contact: string | null;
   readonly frame_ancestors: string[] | null;
   readonly logo_hash: string | null;
   readonly updated_at: Date | null;
@@ -30,7 +32,7 @@ export interface SettingsRow extends Pick<Merchant, 'business_profile' | 'indivi
 
 /** The columns of a SettingsRow: of a merchant `m`, and of its settings `s`. */
 export const SETTINGS_COLUMNS = `m.business_profile, m.individual_profile,
-  s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at`;
+  s.display_name, s.accent_color, s.contact, s.frame_ancestors, s.logo_hash, s.updated_at`;
 
 /** Null if there is no such merchant. */
 export const paymentPageSettings = async (db: Queryable, merchantId: string): Promise<PaymentPageSettings | null> => {
@@ -46,21 +48,21 @@ export const paymentPageSettings = async (db: Queryable, merchantId: string): Pr
 const storePaymentPageSettings = async (
   db: Queryable,
   merchantId: string,
-  { displayName, accentColor, frameAncestors, logo }: ChosenSettings,
+  { displayName, accentColor, contact, frameAncestors, logo }: ChosenSettings,
   at: Date,
 ): Promise<void> => {
   await db.query(
     `insert into gateway.payment_page_settings as stored
-       (merchant_id, display_name, accent_color, frame_ancestors, updated_at, logo, logo_hash)
-     values ($1, $2, $3, $4, $5, $6, $7)
+       (merchant_id, display_name, accent_color, frame_ancestors, updated_at, logo, logo_hash, contact)
+     values ($1, $2, $3, $4, $5, $6, $7, $9)
      on conflict (merchant_id) do update set
-       display_name = excluded.display_name, accent_color = excluded.accent_color,
+       display_name = excluded.display_name, accent_color = excluded.accent_color, contact = excluded.contact,
        frame_ancestors = excluded.frame_ancestors, updated_at = excluded.updated_at,
        logo = case when $8 then stored.logo else excluded.logo end,
        logo_hash = case when $8 then stored.logo_hash else excluded.logo_hash end`,
     [
       ...[merchantId, displayName ?? null, accentColor ?? null, frameAncestors, at],
-      ...[logo?.png ?? null, logo?.hash ?? null, logo === undefined],
+      ...[logo?.png ?? null, logo?.hash ?? null, logo === undefined, contact ?? null],
     ],
   );
 };
@@ -77,6 +79,7 @@ export const logoByHash = async (db: Queryable, hash: string): Promise<Buffer | 
 export const settingsFromRow = (row: SettingsRow): PaymentPageSettings => ({
   display_name: row.display_name ?? profileName(row),
   ...(row.accent_color !== null && { accent_color: row.accent_color }),
+  ...(row.contact !== null && { contact: row.contact }),
   ...(row.logo_hash !== null && { logo_url: `/pay/logos/${row.logo_hash}.png` }),
   frame_ancestors: row.frame_ancestors ?? [],
   ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
@@ -99,13 +102,14 @@ export interface ReplaceSettingsOptions {
 /** Replaces the settings, except for an absent logo; null if there is no such merchant. */
 export const replacePaymentPageSettings = async (
   merchantId: string,
-  { display_name, accent_color, logo, frame_ancestors = [] }: PaymentPageSettingsDto,
+  { display_name, accent_color, contact, logo, frame_ancestors = [] }: PaymentPageSettingsDto,
   { db, allowLocalUrls, at }: ReplaceSettingsOptions,
 ): Promise<PaymentPageSettings | null> => {
   const frameAncestors = frame_ancestors.map((text, index) => originOf(text, index, allowLocalUrls));
   const settings = {
     displayName: display_name?.trim(),
     accentColor: accent_color?.toLowerCase(),
+    contact: contact?.trim(),
     frameAncestors: [...new Set(frameAncestors)],
     logo: typeof logo === 'string' ? await encodeLogo(decode(logo)) : logo,
   };

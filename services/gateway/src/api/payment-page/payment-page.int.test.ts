@@ -30,7 +30,10 @@ test('a merchant that set nothing has the name of its profile, and no page may e
 });
 
 test('replaces all settings; an absent logo stays, and null removes it', async () => {
-  const all = { display_name: ' Café ☕ ', accent_color: '#0A7D5C', logo: await logo('green') };
+  const all = {
+    ...{ display_name: ' Café ☕ ', accent_color: '#0A7D5C', contact: ' hola@cafe.example ' },
+    logo: await logo('green'),
+  };
   const first = await shop.send('PUT', PATH, {
     ...all,
     frame_ancestors: ['https://Shop.example/', 'http://localhost:3000'],
@@ -40,6 +43,7 @@ test('replaces all settings; an absent logo stays, and null removes it', async (
     body: {
       display_name: 'Café ☕',
       accent_color: '#0a7d5c',
+      contact: 'hola@cafe.example',
       logo_url: expect.stringMatching(/^\/pay\/logos\/[\da-f]{64}\.png$/),
       frame_ancestors: ['https://shop.example', 'http://localhost:3000'],
     },
@@ -48,6 +52,7 @@ test('replaces all settings; an absent logo stays, and null removes it', async (
   const { body: second } = await shop.send('PUT', PATH, { accent_color: '#112233' });
   expect(second).toMatchObject({ accent_color: '#112233', logo_url: first.body.logo_url, frame_ancestors: [] });
   expect(second.display_name).not.toBe('Café ☕');
+  expect(second).not.toHaveProperty('contact');
   expect((await shop.send('PUT', PATH, { logo: null })).body).not.toHaveProperty('logo_url');
 });
 
@@ -99,6 +104,8 @@ test.each<[string, object, string]>([
   ['a name of two lines', { display_name: 'La\nFonda' }, 'display_name'],
   ['a name with a separator of lines', { display_name: 'La\u2028Fonda' }, 'display_name'],
   ['a name that is too long', { display_name: 'x'.repeat(61) }, 'display_name'],
+  ['a contact of two lines', { contact: 'a@b.example\n+34' }, 'contact'],
+  ['a contact that is too long', { contact: 'x'.repeat(121) }, 'contact'],
   ['a color by name', { accent_color: 'green' }, 'accent_color'],
   ['a color that ends a style sheet', { accent_color: '#fff}*{' }, 'accent_color'],
   ['a logo that is no base64', { logo: '<svg/>' }, 'logo'],

@@ -96,8 +96,14 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   };
 };
 
-const merchantOf = ({ display_name: name, logo_url, accent_color }: PaymentPageSettings): Checkout['merchant'] => ({
+const merchantOf = ({
+  display_name: name,
+  contact,
+  logo_url,
+  accent_color,
+}: PaymentPageSettings): Checkout['merchant'] => ({
   name,
+  ...(contact !== undefined && { contact }),
   ...(logo_url !== undefined && { logo_url }),
   ...(accent_color !== undefined && { accent_url: accentPath(accent_color) }),
 });

@@ -25,9 +25,14 @@ const assets = readPageAssets(Buffer.from(bundleForBrowsers(fileURLToPath(SCRIPT
 
 const render = (
   given: Given = {},
-  { way, language = 'en', merchantName = 'La Fonda' }: { way?: string; language?: string; merchantName?: string } = {},
+  {
+    way,
+    language = 'en',
+    merchantName = 'La Fonda',
+    contact,
+  }: { way?: string; language?: string; merchantName?: string; contact?: string } = {},
 ) => {
-  const settings = { display_name: merchantName, frame_ancestors: [] };
+  const settings = { display_name: merchantName, ...(contact !== undefined && { contact }), frame_ancestors: [] };
   const checkout: Checkout = checkoutOf({ ...shownOrder(given), settings }, NOW);
   return renderCheckout({
     ...speechFor(language),
@@ -116,6 +121,13 @@ test.each([
   const part = payment({ status: 'applied', paid_amount: '20.000000', applied_amount: '20.000000' });
   const expired = render({ status: 'partially_paid_expired', payments: [part] }, { language });
   expect(expired).not.toContain(`<dt>${label}</dt>`);
+});
+
+test('says how to reach the merchant, where it tells the payer to', () => {
+  const late = payment({ status: 'orphan', orphan_reason: 'late' });
+  expect(render({ status: 'expired', payments: [late] }, { contact: 'hola@lafonda.example' })).toContain(
+    'Contact the merchant and give the reference on this page. hola@lafonda.example</p>',
+  );
 });
 
 test('tells a payer of a part to contact the merchant, unless the page shows its refund', () => {

@@ -1,6 +1,6 @@
 import type { Checkout, CheckoutPayment } from '@cpg/contracts';
 import { MAY_BE_ACCEPTED } from '../state/checkout.ts';
-import { isClaimable } from './status.tsx';
+import { contactOf, isClaimable } from './status.tsx';
 import type { Texts } from './texts/en.ts';
 import { isPositive, Time, TransactionHash, type View } from './view.tsx';
 
@@ -78,8 +78,9 @@ const Payment = ({
 const whyNotCounted = (
   { orphan_reason: reason, currency: paidIn }: CheckoutPayment,
   checkout: Checkout,
-  { notCounted, hasToReturn, contact, payInstead }: Texts,
+  texts: Texts,
 ): string => {
+  const { notCounted, hasToReturn, payInstead } = texts;
   const { currency, ways } = checkout;
   switch (reason) {
     case 'wrong_currency':
@@ -87,7 +88,7 @@ const whyNotCounted = (
         paidIn === currency ? notCounted.wrong_token(currency) : notCounted.wrong_currency(currency),
         hasToReturn,
         // The notices at the top count money of the order's currency alone.
-        ...(isClaimable(checkout, paidIn) ? [] : [contact]),
+        ...(isClaimable(checkout, paidIn) ? [] : [contactOf({ checkout, texts })]),
         ...(ways.length > 0 ? [payInstead(currency)] : []),
       ].join(' ');
     case 'already_paid':

@@ -79,7 +79,7 @@ const explanationOf = ({ checkout, texts, format }: View): string => {
     ].join(' ');
   if (state === 'waiting' && ways.length === 0) return texts.noWays;
   if (state === 'partially_paid_expired' && !isClaimable(checkout, currency))
-    return `${texts.explanations[state]} ${texts.contact}`;
+    return `${texts.explanations[state]} ${contactOf({ checkout, texts })}`;
   return texts.explanations[state];
 };
 
@@ -98,7 +98,8 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   } = checkout;
   const isToAccept = (reason: 'late' | 'insufficient' | 'wrong_network') =>
     payments.some((payment) => payment.state === reason && isPositive(payment.due_back));
-  const toSettle = (text: string) => (isClaimable(checkout, currency) ? text : `${text} ${texts.contact}`);
+  const toSettle = (text: string) =>
+    isClaimable(checkout, currency) ? text : `${text} ${contactOf({ checkout, texts })}`;
   return [
     ...(updatedAt && ways.length > 0
       ? [<TextWithTime text={texts.priceUpdated} at={updatedAt} format={format} />]
@@ -115,6 +116,10 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
     ...(MAY_STILL_COME.has(state) && payments.length === 0 ? [texts.sentAlready] : []),
   ];
 };
+
+/** Whom to ask, and how if the merchant says it. */
+export const contactOf = ({ checkout: { merchant }, texts }: Pick<View, 'checkout' | 'texts'>): string =>
+  merchant.contact === undefined ? texts.contact : `${texts.contact} ${merchant.contact}`;
 
 /** Whether the page shows a refund in this currency: the payer then enters an address, and need not contact anybody. */
 export const isClaimable = ({ refund_claims }: Checkout, currency: Checkout['currency']): boolean =>
