@@ -52,6 +52,18 @@ export const servicesOf = (args) => {
   return named.length > 0 ? named : services;
 };
 
+/** The command that begins like `name` and differs in its last two letters at most; undefined if there is none.
+ *  @type {(name: string) => string | undefined} */
+export const meantBy = (name) =>
+  Object.values(COMMANDS)
+    .flat()
+    .map(([known]) => known)
+    .find((known) => {
+      let same = 0;
+      while (same < name.length && name[same] === known[same]) same += 1;
+      return same >= 3 && Math.max(name.length, known.length) - same <= 2;
+    });
+
 const NAME_WIDTH = Math.max(
   ...Object.values(COMMANDS)
     .flat()

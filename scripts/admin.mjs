@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { OVERVIEW, servicesOf } from './admin-commands.mjs';
+import { meantBy, OVERVIEW, servicesOf } from './admin-commands.mjs';
 import { CHECKOUT, importBuilt, run, setUp } from './setup.mjs';
 
 const MISTAKE = 64;
@@ -13,7 +13,7 @@ const services = servicesOf(args);
 const wantsHelp = args.some((arg) => arg === '--help' || arg === '-h');
 
 if (['--help', '-h', 'help'].includes(name) || (name === 'migrate' && wantsHelp)) process.stdout.write(OVERVIEW);
-else if (!services) mistake(`there is no command '${name.length < 40 ? name : '…'}'`);
+else if (!services) mistake(`there is no command '${name.length < 40 ? name : '…'}'${hintFor(name)}`);
 else if (name === 'migrate' && args.length > 1) mistake('migrate takes no argument and no option');
 else {
   await setUp();
@@ -21,6 +21,12 @@ else {
   if (name === 'migrate') await migrate();
   else if (services.includes('gateway')) await importBuilt('services/gateway/dist/admin.js');
   else await runIn(services);
+}
+
+/** @type {(name: string) => string} */
+function hintFor(name) {
+  const meant = meantBy(name);
+  return meant ? `: did you mean ${meant}?` : '';
 }
 
 /** @type {(message: string) => void} */

@@ -22,7 +22,9 @@ test.each(['gateway', 'orders', 'payments'])('the overview lists every command o
 });
 
 test.each([
-  [['keyz'], 64, "error: there is no command 'keyz'\n\nUsage: npm run admin -- <command>"],
+  [['keyz'], 64, "error: there is no command 'keyz': did you mean keys?\n\nUsage: npm run admin -- <command>"],
+  [['refund-address'], 64, "there is no command 'refund-address': did you mean refund-addresses?"],
+  [['payments'], 64, "error: there is no command 'payments'\n\n"],
   [['migrate', 'now'], 64, 'error: migrate takes no argument and no option'],
 ])('`npm run admin -- %s` ends with %i and says what is wrong', (args, code, message) => {
   const { status, stderr } = spawnSync(process.execPath, [`${CHECKOUT}scripts/admin.mjs`, ...args], {

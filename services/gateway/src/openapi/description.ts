@@ -20,7 +20,7 @@ const ABOUT = `Accept payments in crypto assets and stablecoins. The [guide for 
 
 **Rate limits** apply per API key, by a token bucket. The \`RateLimit-*\` headers contain the current state. After 429 or 503, wait for the number of seconds in \`Retry-After\`.
 
-**Versions.** \`/v1\` only gets additions: ignore fields that you do not know. Enums marked with \`x-extensible-enum\` are open: they can get new values, so handle a value that you do not know. The same holds for the types of \`HistoryEntry\`, and for new rails in \`DepositInstruction\`. A breaking change gets a new version. The \`Deprecation\` and \`Sunset\` headers announce the end of an old version 12 months in advance.`;
+**Versions.** The version of this document is that of the API; the gateway and the client have versions of their own. \`/v1\` only gets additions: ignore fields that you do not know. Enums marked with \`x-extensible-enum\` are open: they can get new values, so handle a value that you do not know. The same holds for the types of \`HistoryEntry\`, and for new rails in \`DepositInstruction\`. A breaking change gets a new version. The \`Deprecation\` and \`Sunset\` headers announce the end of an old version 12 months in advance.`;
 
 const seconds = { schema: { type: 'integer', minimum: 0 } } as const;
 
