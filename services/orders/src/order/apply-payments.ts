@@ -23,19 +23,18 @@ import {
   sightingsOf,
   smallestPayableMinor,
   spareMinor,
-  takesPayments,
   uncoveredMinor,
 } from './state.ts';
 import { isBeforeOrder, unfitReason } from './unfit-money.ts';
 
 /** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
  *  that were seen after the deadline stay held until the order has new rates. For an order that lost a payment, excess
- *  counts too: it may be the same money, which its chain shows under another id. */
+ *  counts too: it may be the same money, which its chain shows under another id. Without such payments too, a new price
+ *  can leave a rest that needs no payment. */
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'initialized') return [];
   const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
   const needed = [...held, ...excessFor(order, held)];
-  if (needed.length === 0) return settleWithoutRest(order, at);
   if (isSettledWith(order, sumOf(order, needed))) return applyPayments(order, needed, 'payment_settled', at);
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
@@ -52,13 +51,6 @@ const excessFor = (order: ExistingOrder, held: readonly PaymentState[]): Payment
   for (const payment of order.payments.filter((each) => isExcess(order, each)))
     if (sumOf(order, found) < missingMinor) found.push(payment);
   return found;
-};
-
-/** A new price can leave a rest that needs no payment. */
-const settleWithoutRest = (order: ExistingOrder, at: string): OrderEvent[] => {
-  const settlement = settlementBy(order, appliedMinor(order));
-  if (!takesPayments(order) || settlement === null) return [];
-  return applyPayments(order, [], 'payment_settled', at);
 };
 
 const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string => {
