@@ -253,14 +253,14 @@ const toleratedMinor = ({ totalMinor, toleranceBps }: ExistingOrder): bigint =>
 
 /** How a sum of applied amounts settles the order. Null if it does not. `exact`: nothing is missing. `unpayable`: the
  *  rest is too small to send, and at least as much was paid. `tolerated`: the merchant lets the rest be missing.
- *  `accepted`: the merchant accepted that it is missing. */
+ *  `accepted`: the merchant accepted that it is missing. Nothing at all settles no order: less than the total is
+ *  tolerated or accepted. */
 export const settlementBy = (
   order: ExistingOrder,
   sumMinor: bigint,
 ): 'exact' | 'unpayable' | 'tolerated' | 'accepted' | null => {
   const rest = order.totalMinor - sumMinor;
   if (rest <= 0n) return 'exact';
-  if (sumMinor <= 0n) return null;
   if (rest < smallestPayableMinor(order) && rest <= sumMinor) return 'unpayable';
   if (rest <= toleratedMinor(order)) return 'tolerated';
   return rest <= order.acceptedShortfallMinor ? 'accepted' : null;
