@@ -60,8 +60,7 @@ const onItsOwn = <P extends FreshPrice>(
 
 const compare = (a: Decimal, b: Decimal): number => {
   const scale = Math.max(a.scale, b.scale);
-  const difference = a.units * 10n ** BigInt(scale - a.scale) - b.units * 10n ** BigInt(scale - b.scale);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  return Number(a.units * 10n ** BigInt(scale - a.scale) - b.units * 10n ** BigInt(scale - b.scale));
 };
 
 const half = ({ units, scale }: Decimal): Decimal => ({ units: units * 5n, scale: scale + 1 });
