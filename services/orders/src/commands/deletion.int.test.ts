@@ -1,3 +1,5 @@
+import { DELETION_STREAM_PREFIX } from '@cpg/contracts';
+import { verifyHashChains } from '@cpg/event-sourcing';
 import { newId } from '@cpg/platform';
 import { MERCHANT, type OrdersService, startOrders, until } from '../testing/jest-orders.ts';
 import { offerCall, payment, paymentId } from '../testing/orders.ts';
@@ -27,6 +29,9 @@ test('deletes an order and leaves a deletion record for auditors', async () => {
     },
     resource: null,
   });
+  // The record begins a chain of its own, although it repeats other metadata of the order's last event.
+  const audit = { prefixes: [DELETION_STREAM_PREFIX], signal: new AbortController().signal };
+  expect(await verifyHashChains(service.client, audit)).toMatchObject({ events: 1, faults: 0 });
   expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 404 });
   // The catch-up subscription, which runs later, must not restore the row.
   await until(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { OutcomesCall, PaymentOutcome } from '@cpg/contracts';
 import { BODY_LIMIT_BYTES, type InternalClient } from '@cpg/platform';
 import { paymentId } from '../testing/orders.ts';
@@ -46,4 +47,20 @@ test('outcomes are recorded only once payments has answered', () => {
   return expect(recordOutcomes([{ status: 'received', payment_id: paymentId(1) }], context)).rejects.toThrow(
     'no answer',
   );
+});
+
+test.each<[string, (payments: ReturnType<typeof paymentsClient>) => Promise<void>]>([
+  [
+    'a refund of an order is recorded',
+    ({ recordOrderRefund }) => recordOrderRefund({ order_refund_id: 'orf_1', parts: [] }, context),
+  ],
+  ['payments are deleted', ({ deletePayments }) => deletePayments('ord_1', context)],
+])('%s only once payments has answered', async (_, work) => {
+  let isAnswered = false;
+  const call = async () => {
+    await setImmediate();
+    isAnswered = true;
+  };
+  await work(paymentsClient({ call } as unknown as InternalClient));
+  expect(isAnswered).toBe(true);
 });

@@ -81,6 +81,14 @@ describe('other items', () => {
       when: change(),
       order: { ratesExpireAt: minutesAfterNoon(10 + RATE_LOCK_MAX_MINUTES).toISOString() },
     },
+    'lock the rates for the longest time also if the deadline moves, whenever the earlier rates would have ended': {
+      given: [createOrder({ allow: { expiration_auto_renewal: true }, expirationMinutes: 600 })],
+      when: change({ expirationMinutes: 600 }),
+      order: {
+        expiresAt: minutesAfterNoon(610).toISOString(),
+        ratesExpireAt: minutesAfterNoon(10 + RATE_LOCK_MAX_MINUTES).toISOString(),
+      },
+    },
     'are paid by the new total, and not by the old one': {
       given: [createOrder(), change()],
       when: offer(1, 10_000_000n, { at }),

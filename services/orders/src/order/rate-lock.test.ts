@@ -146,6 +146,14 @@ describe('an order that renews, with a deadline beyond its locked rates', () => 
       .when(move(DAY - 59))
       .thenRefused('rate_lock_exceeded');
   });
+  test('gets older each time that its clock is advanced', () => {
+    const advanced: OrderCommand = { type: 'AdvanceTime', minutes: 20, at: NOON };
+    const twice = [create(false), advanced, advanced];
+    expect(ends(...twice, move(DAY - 40)).rates).toBe(at(DAY - 40));
+    given(...past(...twice))
+      .when(move(DAY - 39))
+      .thenRefused('rate_lock_exceeded');
+  });
   test('gets older with its clock also if its rates were quoted in that instant', () => {
     const quoted_at = new Date(NOON.getTime() + 1).toISOString();
     // An event is recorded a millisecond after the one before at the earliest.

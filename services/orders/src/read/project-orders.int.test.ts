@@ -1,10 +1,12 @@
+import { orderStreamOf } from '@cpg/contracts';
 import type { Pool } from '@cpg/platform/postgres';
 import { migratedDatabase } from '@cpg/platform/postgres/testing';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { MIGRATIONS } from '../migrations.ts';
 import type { ExistingOrder } from '../order/state.ts';
 import { after, cancel, existing } from '../testing/jest-deciding.ts';
 import { createOrder, DUE, minutesAfterNoon, NOON, offer } from '../testing/orders.ts';
-import { projectOrders } from './order-projection.ts';
+import { orderProjection, projectOrders } from './order-projection.ts';
 
 let database: Awaited<ReturnType<typeof migratedDatabase>>;
 let pool: Pool;
@@ -50,6 +52,14 @@ test('the row of a deleted order stays cleared, whatever comes later', async () 
     deleted: true,
   });
   await project(paid, 9);
+  expect(await shown()).toEqual([null, 3, true]);
+});
+
+test('the tombstone of an order is not read: the deletion record has cleared the row', async () => {
+  await project(deleted, 3);
+  const event = { type: '$streamDeleted', streamId: orderStreamOf(orderId), revision: 2n ** 63n - 1n };
+  const unread = {} as EventStoreDBClient;
+  await orderProjection(unread).apply(pool, [{ event } as unknown as AllStreamResolvedEvent], 'orders');
   expect(await shown()).toEqual([null, 3, true]);
 });
 
