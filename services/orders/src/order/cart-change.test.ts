@@ -1,4 +1,4 @@
-import { decisions, dueAt, expireAt, fail, given, refund } from '../testing/jest-deciding.ts';
+import { after, decisions, dueAt, expireAt, fail, given, refund } from '../testing/jest-deciding.ts';
 import {
   createOrder,
   deposit,
@@ -11,6 +11,7 @@ import {
   paymentId,
 } from '../testing/orders.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 
 const RATE_LOCK_MAX_MINUTES = 120;
 const at = minutesAfterNoon(10);
@@ -171,6 +172,13 @@ describe('other items', () => {
       then: 'update_not_allowed',
     },
   });
+});
+
+test('a total that an address cannot take is named with the least that it takes', () => {
+  const order = after(createOrder({ instructions: [{ ...deposit('ethereum'), smallestPayableMinor: '15000001' }] }));
+  expect(() => orderDecider.decide(change(), order)).toThrow(
+    'the total is 15.000000 USDC, and the address of the order on ethereum takes at least 15.000001: ',
+  );
 });
 
 describe('a cancel of an unpaid order', () => {

@@ -47,6 +47,11 @@ test.each<[string, Partial<LimitedPrice>, object | null]>([
   ['one yen, if less than a yen can be paid', { priceDecimals: 0, rate: '0.0064' }, { minimum: 1n }],
   ['the yen of the smallest payment', { priceDecimals: 0, rate: '0.0064', smallestMinor: 10_000n }, { minimum: 2n }],
   ['whole steps', { decimals: 18, stepMinor: 10n ** 10n, rate: '0.000001', smallestMinor: 1n }, { minimum: 1n }],
+  [
+    'the largest too, if two would be too much',
+    { decimals: 0, rate: '9' + '0'.repeat(19) },
+    { minimum: 1n, maximum: 1n },
+  ],
   ['none at a rate that makes every total too large', { decimals: 0, rate: '1' + '0'.repeat(22) }, null],
 ])('the smallest sum is %s', (_, given, limits) => {
   const one = { rate: '1', priceDecimals: 2, decimals: 6, stepMinor: 1n, smallestMinor: 1n };

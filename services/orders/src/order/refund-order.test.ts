@@ -1,7 +1,7 @@
 import { AppError, fromMinor, type OrderEvent, paymentBreakdown } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import fc from 'fast-check';
-import { cancel, fail, refund } from '../testing/jest-deciding.ts';
+import { cancel, dueAt, expireAt, fail, refund } from '../testing/jest-deciding.ts';
 import { createOrder, minutesAfterNoon, NOON, offer, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
@@ -195,6 +195,14 @@ describe('a refund of an order', () => {
     const rest = refunded(surplus, '0.5', { orderRefundId: idOf(2) });
     expect(rest.status).toBe('reversed');
     expect(appliedMinor(rest)).toBe(0n);
+  });
+
+  test('takes each of its parts once out of an order that ended before it was paid', () => {
+    const order = after(createOrder(), offer(1, 6_000_000n), expireAt(dueAt));
+    const once = refunded(order, '1');
+    expect(appliedMinor(once)).toBe(5_000_000n);
+    const twice = refunded(once, '2', { orderRefundId: idOf(2) });
+    expect([appliedMinor(twice), remainingMinor(twice)]).toEqual([3_000_000n, 7_000_000n]);
   });
 
   test('does not keep a refund of a payment from reversing the order', () => {

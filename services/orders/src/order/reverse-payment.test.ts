@@ -11,6 +11,7 @@ import {
   expireAt,
   fail,
   failed,
+  given,
   paid,
   past,
   refund,
@@ -242,6 +243,18 @@ describe('money that its rail sees again after a failure', () => {
       order: { status: 'paid' },
       view: { payments: [{ applied_amount: '9.000000', refunded_amount: '1.000000' }] },
     },
+    'pays it again in full also after such refunds of several payments': {
+      given: [
+        createOrder(),
+        offer(1, 6_000_000n),
+        offer(2, 4_000_000n),
+        refund(1, 1n),
+        refund(2, 1n),
+        fail(1, 6_000_000n),
+      ],
+      when: again(1, 6_000_000n),
+      order: { status: 'paid', refundedWhilePaid: { [paymentId(1)]: 1n, [paymentId(2)]: 1n } },
+    },
     'counts without the part that was refunded before the order was paid': {
       given: [...paidInPart, refund(1, 1_000_000n), fail(1)],
       when: again(1, 4_000_000n),
@@ -295,6 +308,15 @@ describe('money that its rail sees again after a failure', () => {
         failed({ failureReason: 'dropped', sighting: 2 }),
       ],
     },
+  });
+
+  test('has failed again also where an earlier version recorded nothing but the second failure', () => {
+    const { status, reason } = { status: 'reversed', reason: 'payment_failed' } as const;
+    const at = minutesAfterNoon(1).toISOString();
+    const failure = { paymentId: paymentId(1), failureReason: 'dropped', sighting: 2, failedAt: at };
+    given(...past(...paidInFull, fail(1)), { type: 'OrderPaymentFailed', data: { ...failure, status, reason, at } })
+      .when(failAgain())
+      .thenNothing();
   });
 });
 
