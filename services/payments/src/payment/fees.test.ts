@@ -65,9 +65,10 @@ test('refuses amounts with more decimals than their currency has', () => {
   expect(
     faultsOf({ percent_bps: 1, min: { BTC: '0.00000001', USDC: '1' }, max: { USDC: '0.000001' } }),
   ).toBeUndefined();
-  expect(faultsOf({ percent_bps: 1, min: { BTC: '0.000000001' } })).toEqual([
-    ['rails.gateway_pay.min.BTC', 'BTC has 8 decimals'],
-  ]);
+  for (const kind of ['fixed', 'min', 'max'])
+    expect(faultsOf({ percent_bps: 1, [kind]: { BTC: '0.000000001' } })).toEqual([
+      [`rails.gateway_pay.${kind}.BTC`, 'BTC has 8 decimals'],
+    ]);
 });
 
 test('refuses a percentage that is below 0, above 100 or no whole number of basis points', () => {

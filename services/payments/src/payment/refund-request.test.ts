@@ -1,3 +1,4 @@
+import type { PaymentEvent } from '@cpg/contracts';
 import { fold } from '@cpg/event-sourcing/decider';
 import {
   addressRefund,
@@ -94,6 +95,15 @@ describe('RequestRefund', () => {
       `can still be refunded${reserved}`,
     );
   });
+  test('is named when it reserves all that another refund could take, and not once it is settled', () => {
+    const refused = (...events: PaymentEvent[]) => {
+      const payment = fold(paymentDecider, paymentDecider.initial, events);
+      return expect(() => paymentDecider.decide(refundPayment(undefined, SECOND_REFUND_ID), payment));
+    };
+    const all = [...applied, refundRequested('10000')];
+    refused(...all).toThrow('requested refunds reserve the rest of the payment: cancel a pending one');
+    refused(...all, refundAddressed, refundSettled('10000')).toThrow('the payment is already fully refunded');
+  });
   test('is refused for a payment that is received or failed', () => {
     given(paymentReceived()).when(requestRefund()).thenRefused('payment_conflict');
     given(paymentReceived(), paymentFailed).when(requestRefund()).thenRefused('payment_conflict');
@@ -180,6 +190,12 @@ describe('ReopenRefund', () => {
       .when(reportRefund(false))
       .then(refundSent);
   });
+  test('takes the transfer from the refund, which nobody can find by it any more', () =>
+    given(...sent)
+      .when(reopenRefund())
+      .thenState((payment) =>
+        expect(payment).toMatchObject({ refunds: [{ status: 'pending', transferId: undefined, txHash: undefined }] }),
+      ));
   test('ignores another transfer, a repeat and a settled refund', () => {
     given(...sent)
       .when(reopenRefund(undefined, '0x0d:0'))
