@@ -1,4 +1,4 @@
-import { commandsWithoutExample, runCommand } from '../commands/testing/run-command.ts';
+import { commandsWithoutExample, optionsWithoutDescription, runCommand } from '../commands/testing/run-command.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 
 // No setting: mistakes are found before Kafka is needed.
@@ -6,6 +6,9 @@ const dlq = (...args: string[]) => runCommand((program) => addDeadLetterCommands
 
 test('the help of each command shows an example', () =>
   expect(commandsWithoutExample((program) => addDeadLetterCommands(program, {}))).toEqual([]));
+
+test('the help of each command describes its options', () =>
+  expect(optionsWithoutDescription((program) => addDeadLetterCommands(program, {}))).toEqual([]));
 
 test.each([
   [['show'], "missing required argument 'topic'"],

@@ -1,4 +1,5 @@
-import { commandsWithoutExample } from '@cpg/platform/commands/testing';
+import type { AdminCommand } from '@cpg/platform/commands';
+import { commandsWithoutExample, optionsWithoutDescription } from '@cpg/platform/commands/testing';
 import { addClockCommands } from './clock.ts';
 import { addDepositSettingsCommands } from './deposit-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
@@ -9,18 +10,19 @@ import { addWebhooksCommands } from './webhooks.ts';
 
 const nothing = async (): Promise<void> => {};
 
-test('the help of each command shows an example', () => {
-  const missing = commandsWithoutExample((program) => {
-    for (const add of [
-      addMerchantCommands,
-      addKeyCommands,
-      addDepositSettingsCommands,
-      addOrderCommands,
-      addSecretsCommands,
-      addClockCommands,
-      addWebhooksCommands,
-    ])
-      add(program, nothing);
-  });
-  expect(missing).toEqual([]);
-});
+const addAll = (program: AdminCommand): void => {
+  for (const add of [
+    addMerchantCommands,
+    addKeyCommands,
+    addDepositSettingsCommands,
+    addOrderCommands,
+    addSecretsCommands,
+    addClockCommands,
+    addWebhooksCommands,
+  ])
+    add(program, nothing);
+};
+
+test('the help of each command shows an example', () => expect(commandsWithoutExample(addAll)).toEqual([]));
+
+test('the help of each command describes its options', () => expect(optionsWithoutDescription(addAll)).toEqual([]));

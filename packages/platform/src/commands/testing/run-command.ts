@@ -30,3 +30,16 @@ export const commandsWithoutExample = (add: (program: AdminCommand) => void): st
       .filter((call) => call !== ''),
   );
 };
+
+/** The options of the commands that `add` adds whose help says nothing about them. */
+export const optionsWithoutDescription = (add: (program: AdminCommand) => void): string[] => {
+  const program = adminProgram('');
+  add(program);
+  return program.commands.flatMap((noun) =>
+    noun.commands.flatMap((verb) =>
+      verb.options
+        .filter(({ description }) => description === '')
+        .map(({ long }) => `${noun.name()} ${verb.name()} ${long}`),
+    ),
+  );
+};
