@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { AppError, type OrderMessage, type PaymentOutcome } from '@cpg/contracts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './order-decisions.ts';
 
@@ -19,7 +20,10 @@ const react = async (messages: readonly OrderMessage[], record: () => Promise<vo
       },
     } as never,
     deletePayments: async (orderId) => void done.push(['delete', orderId]),
-    recordOrderRefund: async (...call) => void done.push(['refund', ...call]),
+    recordOrderRefund: async (...call) => {
+      await setImmediate();
+      done.push(['refund', ...call]);
+    },
   })(messages);
   return done;
 };
@@ -82,6 +86,25 @@ test('the payments of a deleted order are deleted', async () => {
     [[], {}, {}],
   ]);
   expect(ORDER_MESSAGE_TYPES).toContain('order.deleted');
+});
+
+test('the parts of a refund are recorded before the message is done, which is their cause', async () => {
+  const parts = [{ refundId: 'rfd_1', paymentId: FIRST, amountMinor: '7' }];
+  const refunded = messageOf('order.refunded', { orderRefundId: 'orf_1', amountMinor: '7', parts, at: AT });
+  const caused = [
+    { actor: 'service:payments', requestId: refunded.id, correlationId: 'req_1' },
+    { causationId: refunded.id },
+  ];
+  const call = {
+    order_refund_id: 'orf_1',
+    reason: undefined,
+    parts: [{ refund_id: 'rfd_1', payment_id: FIRST, amount_minor: '7' }],
+  };
+  expect(await react([refunded])).toEqual([
+    [[], ...caused],
+    ['refund', call, ...caused],
+  ]);
+  expect(ORDER_MESSAGE_TYPES).toContain('order.refunded');
 });
 
 test('a message is not done before its outcomes are recorded', () =>

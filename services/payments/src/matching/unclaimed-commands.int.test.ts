@@ -69,10 +69,12 @@ const ageBy = (interval: string, id: string) =>
 test('lists money of no known order with its age, network and address, and no character of a provider harms', async () => {
   const toAddress = await receive();
   const toOrder = await receive(report('=cmd,"x"\n\u001b[2J'));
+  const ofToday = await receive();
   const { provider_id, asset, tx_hash, address } = toAddress.body as ReturnType<typeof deposit> & { address: string };
   await payments.pool.query("insert into payments.unshown_addresses values ($1, 'f00dcafe', 7)", [address]);
   await ageBy('3 days 4 hours', toAddress.id);
   await ageBy('24 hours', toOrder.id);
+  await ageBy('23 hours 30 minutes', ofToday.id);
   const { code, lines } = await unclaimed('list');
   expect(code).toBe(1);
   expect(lines[0]).toBe(
@@ -85,14 +87,16 @@ test('lists money of no known order with its age, network and address, and no ch
     ),
   );
   expect(lineOf(toOrder.id)).toMatch(/,,"'=cmd,""x"" \[2J",,tx-\d+,[^,]+,1d 0h$/);
+  expect(lineOf(ofToday.id)).toMatch(/,23h 30m$/);
   await payments.pool.query(
     `update payments.payments set resource = jsonb_set(resource::jsonb, '{provider_id}', '"eip155:999/0x1:0"') where id = $1`,
     [toAddress.id],
   );
   expect((await unclaimed('list')).lines.join('\n')).toContain(`${toAddress.id},eip155:999,`);
-  for (const { id } of [toAddress, toOrder]) await unclaimed('return', id, ...REASON);
-  await projected(toAddress.id, { status: 'refunded' });
-  await projected(toOrder.id, { status: 'refunded' });
+  for (const { id } of [toAddress, toOrder, ofToday]) {
+    await unclaimed('return', id, ...REASON);
+    await projected(id, { status: 'refunded' });
+  }
   expect(await unclaimed('list')).toEqual({ code: 0, lines: [lines[0]] });
 });
 
@@ -204,6 +208,7 @@ test.each<[string, string[], RegExp | string]>([
   ['money of a merchant', ['assign', 'OWNED', '--merchant', MERCHANT, ...REASON], 'the payment is not unclaimed'],
   ['money of a merchant', ['return', 'OWNED', ...REASON], 'the payment is not unclaimed'],
   ['an unknown order', ['assign', 'ANY', '--order', newId('order'), ...REASON], /^there is no order ord_/],
+  ['what is no order', ['assign', 'ANY', '--order', 'ord_7', ...REASON], 'ord_7 is not an order id'],
   ['an unknown merchant', ['assign', 'ANY', '--merchant', newId('merchant'), ...REASON], /^there is no merchant mer_/],
   ['no merchant', ['assign', 'ANY', '--merchant', UNCLAIMED_MERCHANT, ...REASON], 'is not the id of a merchant'],
   ['two owners', ['assign', 'ANY', '--merchant', MERCHANT, '--order', newId('order'), ...REASON], 'give either'],
@@ -226,6 +231,16 @@ test.each<[string, string[], RegExp | string]>([
   const { id } = await receive();
   const given = args.map((arg) => arg.replace(/^OWNED$/, payment.id).replace(/^ANY$/, id));
   expect(await refusalOf(...given)).toMatch(message);
+  expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentOrphaned']);
+});
+
+test('refuses to take a merchant on trust if the database does not show merchants to the user', async () => {
+  const { id } = await receive();
+  await payments.pool.query('alter table gateway.merchant_ids rename to hidden');
+  const refusal = await refusalOf('assign', id, '--merchant', MERCHANT, ...REASON).finally(() =>
+    payments.pool.query('alter table gateway.hidden rename to merchant_ids'),
+  );
+  expect(refusal).toMatch('cannot read gateway.merchant_ids: use one that can');
   expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentOrphaned']);
 });
 
