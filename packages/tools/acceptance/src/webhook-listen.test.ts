@@ -24,7 +24,7 @@ const start = (program: string, args: readonly string[], env: NodeJS.ProcessEnv 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
-  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line));
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
   return child;
 };
 

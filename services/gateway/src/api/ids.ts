@@ -8,7 +8,7 @@ export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhoo
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /** What messages call a kind of resource. */
-export const wordOf = (kind: IdKind): string =>
+const wordOf = (kind: IdKind): string =>
   ({ apiKey: 'API key', orderRefund: 'refund of an order' })[kind as string] ?? kind;
 
 /** The word with its article. */
