@@ -4,7 +4,7 @@ import { type Pool, type Queryable, startLeaderElection, transaction } from '@cp
 import { computedMetric, type Logger, type MetricsRegistry, withTimeoutSignal } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type Difference, DIFFERENCE_KINDS, type DifferenceKind } from './books.ts';
-import { BOOK_PREFIXES, type Claim, claimsIn, compareStreams } from './compare-streams.ts';
+import { BOOK_PREFIXES, type Claim, claimOfDifference, claimsIn, compareStreams } from './compare-streams.ts';
 
 /** Bounds the work of a look, whatever the history: 1,000 entries of the log, and so many earlier differences. */
 const MAX_ENTRIES = 1_000;
@@ -155,11 +155,13 @@ const savePart = async (
 };
 
 const earlierDifferences = async (db: Queryable): Promise<Claim[]> => {
-  const { rows } = await db.query<{ order_id: string; payment_id: string }>(
-    'select order_id, payment_id from payments.books_differences order by looked_at limit $1',
+  const { rows } = await db.query<{ order_id: string; payment_id: string; kind: DifferenceKind }>(
+    'select order_id, payment_id, kind from payments.books_differences order by looked_at limit $1',
     [MAX_LOOKED_AGAIN],
   );
-  return rows.map(({ order_id: orderId, payment_id: paymentId }) => ({ orderId, paymentId }));
+  return rows.map(({ order_id: orderId, payment_id: paymentId, kind }) =>
+    claimOfDifference({ orderId, paymentId, kind }),
+  );
 };
 
 /** Replaces the differences of the compared payments. Resolves to those that stand since this look. */

@@ -1,5 +1,14 @@
-import { NewOrderEvent, OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
-import { append, linkEvents, commandHandler, endOfLog, lastEvent, verifyHashChains } from '@cpg/event-sourcing';
+import { deletionStreamOf, NewOrderEvent, OrderEvent, orderStreamOf, PaymentEvent } from '@cpg/contracts';
+import {
+  append,
+  commandHandler,
+  endOf,
+  endOfLog,
+  lastEvent,
+  linkEvents,
+  tombstone,
+  verifyHashChains,
+} from '@cpg/event-sourcing';
 import { createServiceMetrics, type Logger, newId } from '@cpg/platform';
 import type { OrderCommand } from '../../../orders/src/order/command.ts';
 import { orderDecider } from '../../../orders/src/order/order.ts';
@@ -117,7 +126,9 @@ const differencesIn = async () =>
 test('an event forged with the right hash passes the chain, and the comparison names it', async () => {
   const [{ orderId, paymentId }] = [await paidOrder(), await paidOrder(), await paidOrder()];
   expect(await verifyBooks(service.client, { signal })).toEqual({
-    lines: ['orders and payments: 3 applied payments, all agree with their orders'],
+    lines: [
+      'orders and payments: 3 applied payments, all agree with their orders; no stream that they name is missing',
+    ],
     faults: 0,
   });
   const check = booksCheck({ client: service.client, db: service.pool, ...loggedBy() });
@@ -159,6 +170,49 @@ test('a difference counts and is logged once it stands for five looks', async ()
   expect(errors).toContainEqual(expect.objectContaining({ orderId, paymentId, kind: 'order' }));
 });
 
+test('a payment whose stream is gone is named, also if its order never took it', async () => {
+  const orderId = newId('order');
+  const paymentId = paymentIdOf('gateway_pay', orderId);
+  await orders.handle(orderId, createOrder({ orderId, merchantId: MERCHANT }), CONTEXT);
+  await service.handler.handle(paymentId, receive(orderId), CONTEXT);
+  await orders.handle(orderId, offer(1, AMOUNT, { paymentId, providerId: orderId, confirmed: false }), CONTEXT);
+  expect(await verifyBooks(service.client, { signal })).toMatchObject({ faults: 0 });
+  await tombstone(service.client, paymentStreamOf(paymentId));
+  const { faults, lines } = await verifyBooks(service.client, { signal, standsMs: 1 });
+  expect([faults, lines[0]]).toEqual([
+    1,
+    `order-${orderId}, event 1: status is received, but payment-${paymentId} is deleted`,
+  ]);
+});
+
+test('an order that was deleted without a record is named, and one with a record is not', async () => {
+  const { orderId } = await paidOrder();
+  await tombstone(service.client, orderStreamOf(orderId));
+  const { faults, lines } = await verifyBooks(service.client, { signal, standsMs: 1 });
+  expect([faults, lines[0]]).toEqual([
+    1,
+    `order-${orderId} is deleted, but deletion-${orderId}, which would say so, does not exist`,
+  ]);
+  const stream = deletionStreamOf(orderId);
+  const record = {
+    orderId,
+    merchantId: MERCHANT,
+    actor: 'key:x',
+    lastHash: 'x',
+    sequence: 4,
+    payables: [],
+    at: at.toISOString(),
+  };
+  const events = linkEvents([{ type: 'OrderDeletionRecorded', data: record }], stream, endOf(stream, null), CONTEXT, {
+    causationId: 'x',
+  });
+  await append(service.client, stream, events, -1);
+  // The order has its record. Its payment still says that it is applied to it.
+  expect((await verifyBooks(service.client, { signal, standsMs: 1 })).lines[0]).toContain(
+    `status is applied, but order-${orderId} is deleted`,
+  );
+});
+
 test('an event that cannot be read is a difference, and hides no other order', async () => {
   const [unreadable, forged] = [await paidOrder(), await paidOrder()];
   await forge(unreadable.paymentId, forgedApplication(unreadable.orderId, 'ten'));
@@ -190,7 +244,9 @@ test('a comparison of all waits for money in flight', async () => {
   await until(async () => reads.includes(paymentStreamOf(paymentId)));
   await orders.handle(orderId, failed(paymentId, orderId), CONTEXT);
   expect(await verifying).toEqual({
-    lines: ['orders and payments: 1 applied payments, all agree with their orders'],
+    lines: [
+      'orders and payments: 1 applied payments, all agree with their orders; no stream that they name is missing',
+    ],
     faults: 0,
   });
 });
@@ -254,7 +310,8 @@ test('goes on behind an event whose stream was deleted since', async () => {
 });
 
 test('compares no more orders at once than asked for', async () => {
-  const claims = [await paidOrder(), await paidOrder(), await paidOrder()];
+  const paid = [await paidOrder(), await paidOrder(), await paidOrder()];
+  const claims = paid.map((each) => ({ ...each, isApplied: true }));
   let reading = 0;
   let most = 0;
   const client = intercepted(service.client, 'readStream', (read) => (...given) => {

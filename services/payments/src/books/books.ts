@@ -42,8 +42,8 @@ export interface OrderBook {
 export type PaymentBook = BookEntry | 'deleted' | 'unknown';
 
 /** `missing`: the order names a payment that has no stream. `unnamed`: a payment is applied to an order that does not
- *  name it. `order`: it is applied to another order. `unreadable`: a stream has an event that this version cannot read.
- *  The others: both streams show it, and differ. */
+ *  name it. `order`: it is applied to another order. `unrecorded`: the order is deleted, and no record says so.
+ *  `unreadable`: a stream has an event that this version cannot read. The others: both streams show it, and differ. */
 export const DIFFERENCE_KINDS = [
   'missing',
   'unnamed',
@@ -52,6 +52,7 @@ export const DIFFERENCE_KINDS = [
   'status',
   'amount',
   'refund',
+  'unrecorded',
   'unreadable',
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
