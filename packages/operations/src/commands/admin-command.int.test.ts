@@ -128,7 +128,7 @@ test('verifies each read model: exit code 1 when one differs', async () => {
     [
       right,
       'b: n is 1, expected 9 from the event store',
-      'tallies.tallies: 1 of 3 rows differ: run "projections rebuild" to correct them',
+      'tallies.tallies: 1 of 3 rows differ from the event store: keep a copy of both first, and find out why; "projections rebuild" replaces the rows',
     ],
   ]);
 });

@@ -35,7 +35,7 @@ test.each<[string, HashChainVerification, string[]]>([
 
 const table = 'orders.orders';
 const END = (differ: number) =>
-  `orders.orders, orders.notes: ${differ} of 70 rows differ: run "projections rebuild" to correct them`;
+  `orders.orders, orders.notes: ${differ} of 70 rows differ from the event store: keep a copy of both first, and find out why; "projections rebuild" replaces the rows`;
 
 test.each<[string, Parameters<typeof rowReport>[1], string[]]>([
   [

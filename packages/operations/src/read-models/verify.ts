@@ -148,7 +148,7 @@ export const rowReport = (tables: readonly string[], { rows, differ, differences
   return [
     ...differences.flatMap(describeDifference),
     ...more,
-    `${named}: ${differ} of ${rows} rows differ: run "projections rebuild" to correct them`,
+    `${named}: ${differ} of ${rows} rows differ from the event store: keep a copy of both first, and find out why; "projections rebuild" replaces the rows`,
   ];
 };
 
