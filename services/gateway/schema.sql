@@ -18,6 +18,7 @@ create table api_keys (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  last_used_from text,
   rotated_at timestamp with time zone,
   revoked_at timestamp with time zone,
   expires_at timestamp with time zone,

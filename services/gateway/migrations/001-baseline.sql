@@ -49,6 +49,8 @@ create table api_keys (
   created_at timestamptz not null,
   updated_at timestamptz,
   last_used_at timestamptz,
+  -- The address of the client then.
+  last_used_from text,
   rotated_at timestamptz,
   revoked_at timestamptz,
   expires_at timestamptz

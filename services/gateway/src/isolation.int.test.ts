@@ -253,7 +253,9 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       credentials.replaceHash(db, own.kid, hashOf(own), { ...hashOf(own), secret_hash: 'fresh' }),
     ),
     countHashes: ofAll('an operator counts the keys of a pepper'),
-    updateLastUsed: ofKey((db, own) => credentials.updateLastUsed(db, new Map([[own.kid, AT]]))),
+    updateLastUsed: ofKey((db, own) =>
+      credentials.updateLastUsed(db, new Map([[own.kid, { at: AT, address: '203.0.113.7' }]])),
+    ),
     issueKey: ofKey(async (db, { merchantId }) => {
       const spec: credentials.KeySpec = { merchantId, scopes: [], environment: 'sandbox' };
       const key = { text: 'text', environment: 'sandbox', kid: 'fresh', secret: 'fresh' } as const;

@@ -1078,6 +1078,8 @@ export interface components {
              * @description When it was last used, to some seconds. Absent if it never was.
              */
             last_used_at?: string | undefined;
+            /** @description The address of the client then. */
+            last_used_from?: string | undefined;
             /**
              * Format: date-time
              * @description When it expires. Absent if it does not.
@@ -1172,6 +1174,8 @@ export interface components {
              * @description When it was last used, to some seconds. Absent if it never was.
              */
             last_used_at?: string | undefined;
+            /** @description The address of the client then. */
+            last_used_from?: string | undefined;
             /**
              * Format: date-time
              * @description When it expires. Absent if it does not.

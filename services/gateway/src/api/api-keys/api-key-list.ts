@@ -33,6 +33,7 @@ const COLUMNS = [
   'allowed_ips',
   'updated_at',
   'last_used_at',
+  'last_used_from',
   'rotated_at',
   'revoked_at',
   'expires_at',
@@ -52,6 +53,7 @@ export const apiKeyOf = (key: Shown, at: Date): ApiKey => ({
   status: keyStatusAt(key, at),
   version: key.version,
   created_at: key.created_at.toISOString(),
+  ...(key.last_used_from !== null && { last_used_from: key.last_used_from }),
   ...times(key, ['updated_at', 'last_used_at', 'expires_at', 'rotated_at', 'revoked_at']),
 });
 

@@ -40,6 +40,7 @@ export const ApiKey = withExample(
     created_at: CreatedAt,
     updated_at: UpdatedAt.optional(),
     last_used_at: Timestamp.optional().describe('When it was last used, to some seconds. Absent if it never was.'),
+    last_used_from: z.string().optional().describe('The address of the client then.'),
     expires_at: Timestamp.optional().describe('When it expires. Absent if it does not.'),
     rotated_at: Timestamp.optional().describe(
       'When a successor replaced it. It works until `expires_at`. Absent if it has none.',

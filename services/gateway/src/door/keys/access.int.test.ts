@@ -199,15 +199,20 @@ describe('keys', () => {
     expect((await me(other.key)).status).toBe(200);
   });
 
-  test('stores the time of the last use in batches', async () => {
+  test('stores the time and the address of the last use in batches', async () => {
     const key = await shop.issue({});
     const stored = async () =>
-      (await gateway.pool.query('select last_used_at from gateway.api_keys where kid = $1', [key.slice(11, 23)]))
-        .rows[0];
-    await me(key);
-    expect(await stored()).toEqual({ last_used_at: null });
+      (
+        await gateway.pool.query('select last_used_at, last_used_from from gateway.api_keys where kid = $1', [
+          key.slice(11, 23),
+        ])
+      ).rows[0];
+    await me(key, { 'x-forwarded-for': '203.0.113.77' });
+    expect(await stored()).toEqual({ last_used_at: null, last_used_from: null });
     await gateway.flushLastUsed();
-    expect((await stored()).last_used_at.getTime()).toBeGreaterThan(Date.now() - 10_000);
+    const { last_used_at: at, last_used_from: from } = await stored();
+    expect(at.getTime()).toBeGreaterThan(Date.now() - 10_000);
+    expect(from).toBe('203.0.113.77');
   });
 
   test('stores only the hash and the last characters of a key', async () => {

@@ -36,6 +36,7 @@ const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Crede
   created_at: new Date(0),
   updated_at: null,
   last_used_at: null,
+  last_used_from: null,
   rotated_at: null,
   revoked_at: null,
   expires_at: null,
@@ -71,7 +72,7 @@ beforeEach(() => {
       await databaseResponse;
       return credential;
     },
-    onUse: (kid) => used.push(kid),
+    onUse: (kid, { address }) => used.push(`${kid} ${address}`),
     now: () => new Date(wallClock),
     nowMs: () => clock,
     cacheTtlMs: CACHE_TTL_MS,
@@ -86,7 +87,7 @@ test('returns the merchant and scopes of a valid key, and records its use', asyn
     paymentMethods: [],
     isDisabled: false,
   });
-  expect(used).toEqual([key.kid]);
+  expect(used).toEqual([`${key.kid} ${ADDRESS}`]);
 });
 
 test('sequential and concurrent requests share one lookup', async () => {

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
 import type { CredentialWithMerchant } from './credentials.ts';
 import { isSlowHash, type KeyVerifier } from './hash.ts';
+import type { KeyUse } from './last-used.ts';
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -42,8 +43,8 @@ export interface AuthenticatorOptions {
   /** Whether `secret` matches the stored hash. */
   readonly verify: KeyVerifier;
   readonly findCredential: (kid: string) => Promise<CredentialWithMerchant | null>;
-  /** Called after each successful authentication with the id of the key and the current time. */
-  readonly onUse: (kid: string, at: Date) => void;
+  /** Called after each successful authentication. */
+  readonly onUse: (kid: string, use: KeyUse) => void;
   readonly now: () => Date;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
@@ -136,7 +137,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       if (!key || key.environment !== environment) return null;
       const verified = await findVerifiedKey(key, budget);
       if (!verified || !isValid(verified, address)) return null;
-      onUse(key.kid, now());
+      onUse(key.kid, { at: now(), address });
       return verified.caller;
     },
   };

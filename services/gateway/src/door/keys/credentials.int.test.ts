@@ -52,7 +52,14 @@ test('a new key has its merchant, its limits and no secret', () =>
       ...{ id: expect.stringMatching(/^key_/), merchant_id: merchantId, kid: 'a', status: 'active' },
       ...{ scopes: ['orders:self:read'], secret_hash: expect.any(String), salt: expect.any(String) },
       ...{ alg: 'HMAC-SHA256', pepper_id: pepperId(PEPPER), last4: '1234', version: 1, environment: 'live' },
-      ...{ allowed_ips: [], created_at: AT, expires_at: null, updated_at: null, last_used_at: null },
+      ...{
+        allowed_ips: [],
+        created_at: AT,
+        expires_at: null,
+        updated_at: null,
+        last_used_at: null,
+        last_used_from: null,
+      },
       ...{
         rotated_at: null,
         revoked_at: null,
@@ -134,25 +141,27 @@ test('counts the hashes of active keys that need a pepper', () =>
 
 test('the last use of a key moves forward alone, and a use of an unknown key is ignored', () =>
   withKeys(['a', 'b', 'c'], async (db) => {
-    const used = async () => [...(await rowsOf(db)).values()].map((row) => [row.kid, row.last_used_at]).sort();
+    const used = async () =>
+      [...(await rowsOf(db)).values()].map((row) => [row.kid, row.last_used_at, row.last_used_from]).sort();
+    const use = (seconds: number) => ({ at: later(seconds), address: `203.0.113.${seconds}` });
     await updateLastUsed(
       db,
       new Map([
-        ['a', later(5)],
-        ['b', later(5)],
-        ['unknown', AT],
+        ['a', use(5)],
+        ['b', use(5)],
+        ['unknown', use(0)],
       ]),
     );
     await updateLastUsed(
       db,
       new Map([
-        ['a', later(9)],
-        ['b', later(2)],
+        ['a', use(9)],
+        ['b', use(2)],
       ]),
     );
     expect(await used()).toEqual([
-      ['a', later(9)],
-      ['b', later(5)],
-      ['c', null],
+      ['a', later(9), '203.0.113.9'],
+      ['b', later(5), '203.0.113.5'],
+      ['c', null, null],
     ]);
   }));

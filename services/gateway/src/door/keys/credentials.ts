@@ -3,6 +3,7 @@ import { newUlid } from '@cpg/platform';
 import type { Queryable } from '@cpg/platform/postgres';
 import { type ApiKey, type KeyEnvironment, makeApiKey, type Scope } from './api-key.ts';
 import { hashSecret, type KeyAlgorithm, type SecretHash } from './hash.ts';
+import type { KeyUse } from './last-used.ts';
 
 /** The stored record of an API key. The key itself is not stored. */
 export interface Credential {
@@ -23,6 +24,7 @@ export interface Credential {
   readonly created_at: Date;
   readonly updated_at: Date | null;
   readonly last_used_at: Date | null;
+  readonly last_used_from: string | null;
   readonly rotated_at: Date | null;
   readonly revoked_at: Date | null;
   readonly expires_at: Date | null;
@@ -99,7 +101,10 @@ export const credentialsOf = async (db: Queryable, merchantId: string): Promise<
   return rows;
 };
 
-type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' | 'rotated_at' | 'revoked_at'>;
+type NewCredential = Omit<
+  Credential,
+  'status' | 'updated_at' | 'last_used_at' | 'last_used_from' | 'rotated_at' | 'revoked_at'
+>;
 
 const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
   await db.query(
@@ -190,14 +195,16 @@ export const countHashes = async (db: Queryable, pepper: string): Promise<{ all:
   return rows[0]!;
 };
 
-/** Stores when keys were last used, in one statement. Never replaces a later time by an earlier one. */
-export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
+/** Stores when and from where keys were last used, in one statement. Never replaces a later use by an earlier one. */
+export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, KeyUse>): Promise<void> => {
   await db.query(
     `with used as materialized (
-       select kid, at from gateway.api_keys join unnest($1::text[], $2::timestamptz[]) as used (kid, at) using (kid)
+       select kid, at, address
+         from gateway.api_keys join unnest($1::text[], $2::timestamptz[], $3::text[]) as used (kid, at, address) using (kid)
        order by kid for update of api_keys)
-     update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.kid = used.kid`,
-    [[...uses.keys()], [...uses.values()]],
+     update gateway.api_keys k set last_used_at = used.at, last_used_from = used.address
+       from used where k.kid = used.kid and (k.last_used_at is null or k.last_used_at <= used.at)`,
+    [[...uses.keys()], [...uses.values()].map(({ at }) => at), [...uses.values()].map(({ address }) => address)],
   );
 };
 

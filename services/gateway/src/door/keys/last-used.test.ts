@@ -1,12 +1,12 @@
 import { createLogger } from '@cpg/platform';
-import { createLastUsedTracker } from './last-used.ts';
+import { createLastUsedTracker, type KeyUse } from './last-used.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
-const at = (second: number) => new Date(second * 1000);
+const at = (second: number): KeyUse => ({ at: new Date(second * 1000), address: `203.0.113.${second}` });
 let stop = async () => {};
 
 test('writes the latest use of each key in one batch', async () => {
-  const written: [string, Date][][] = [];
+  const written: [string, KeyUse][][] = [];
   const tracker = createLastUsedTracker({
     write: async (batch) => void written.push([...batch]),
     log,
@@ -26,7 +26,7 @@ test('writes the latest use of each key in one batch', async () => {
 });
 
 test('retries a failed batch without overwriting a newer use', async () => {
-  const written: [string, Date][][] = [];
+  const written: [string, KeyUse][][] = [];
   let unavailable = true;
   const tracker = createLastUsedTracker({
     write: async (batch) => {

@@ -2,24 +2,31 @@ import type { Logger } from '@cpg/platform';
 
 const FLUSH_INTERVAL_MS = 5_000;
 
+/** A request with a key. */
+export interface KeyUse {
+  readonly at: Date;
+  /** Of the client. */
+  readonly address: string;
+}
+
 export interface LastUsedTracker {
-  readonly record: (kid: string, at: Date) => void;
+  readonly record: (kid: string, use: KeyUse) => void;
   /** Stops the timer and writes what is not yet written. */
   readonly stop: () => Promise<void>;
 }
 
-/** Collects the times at which keys are used and writes them in batches. A failed batch is retried with the next
+/** Collects when and from where keys are used, and writes it in batches. A failed batch is retried with the next
  *  one. */
 export const createLastUsedTracker = ({
   write,
   log,
   everyMs = FLUSH_INTERVAL_MS,
 }: {
-  write: (uses: ReadonlyMap<string, Date>) => Promise<void>;
+  write: (uses: ReadonlyMap<string, KeyUse>) => Promise<void>;
   log: Logger;
   everyMs?: number;
 }): LastUsedTracker => {
-  let pending = new Map<string, Date>();
+  let pending = new Map<string, KeyUse>();
   const writePending = async () => {
     if (pending.size === 0) return;
     const batch = pending;
@@ -37,7 +44,7 @@ export const createLastUsedTracker = ({
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
   return {
-    record: (kid, at) => void pending.set(kid, at),
+    record: (kid, use) => void pending.set(kid, use),
     stop: async () => {
       clearInterval(timer);
       await flush();
