@@ -18,8 +18,8 @@ export const unprivilegedAccount = (): Account | null => {
 };
 
 /** The command and arguments that run `file` under `account`, which must be able to reach `file` and `paths`.
- *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` grants it one
- *  right of root, and no way to get another: to read and search what is closed to it.
+ *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` gives it one
+ *  right of root, to read and search what is closed to it, and no way to get another.
  *  Throws if `setpriv` is missing; the message says what to do. */
 export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
   const closed =
@@ -29,7 +29,7 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
   if (!setpriv) {
     throw new Error(
       `${closed} is closed to the account "${NAME}" that PostgreSQL runs under. ` +
-        'Start as a normal user. Or set DATA_DIR to a folder that every account may enter, and check the project out there.',
+        'Start as a normal user. Or move both DATA_DIR and the project into folders that every account may enter.',
     );
   }
   return {

@@ -6,7 +6,7 @@ import type { RpcCall } from './node-process.ts';
 const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 const FEE = 1_000n;
 const REPLACING_FEE = 5_000n;
-/** Nodes let nobody spend newly mined coins earlier. */
+/** Newly mined coins can be spent only after this number of blocks. */
 const MATURE_AFTER = 100;
 const REPLACEABLE = 0xff_ff_ff_fd;
 
@@ -31,9 +31,10 @@ export interface Sent {
 /** A wallet with one key on a regtest chain. Its key is a small number: its coins are worth nothing. */
 export interface BitcoinWallet {
   readonly address: string;
-  /** Mines enough blocks that the wallet has so many more coins to spend, 20 by default: one for each payment. */
+  /** Mines blocks until the wallet has `count` more coins to spend, 20 by default. Each payment spends one coin. */
   readonly fund: (call: RpcCall, count?: number) => Promise<void>;
-  /** Sends one transaction. `spending` replaces another one: the same coins, a higher fee. */
+  /** Sends one transaction. With `spending`, the `spent` of an earlier transaction, it replaces that one and pays a
+   *  higher fee. */
   readonly pay: (call: RpcCall, payees: readonly Payee[], spending?: Output) => Promise<Sent>;
 }
 
@@ -72,7 +73,8 @@ export const bitcoinWallet = (key: number): BitcoinWallet => {
   };
 };
 
-/** Mines blocks on regtest and resolves to their hashes. btcd pays the miner that it was started for. */
+/** Mines blocks on regtest and resolves to their hashes. btcd ignores `address`: it pays the mining address that it was
+ *  started with. */
 export const mineBitcoin = async (call: RpcCall, count: number, address: string): Promise<string[]> => {
   try {
     return await call<string[]>('generatetoaddress', count, address);
@@ -82,7 +84,7 @@ export const mineBitcoin = async (call: RpcCall, count: number, address: string)
   }
 };
 
-/** Needs a node with `txindex`, as btcd is started. */
+/** Needs a node with `txindex`. btcd is started with it. */
 const coinbaseOf = async (call: RpcCall, blockHash: string): Promise<Output> => {
   const { tx } = await call<{ tx: string[] }>('getblock', blockHash, 1);
   const raw = Transaction.fromRaw(hex.decode(await call<string>('getrawtransaction', tx[0]!, 0)), {

@@ -9,7 +9,7 @@ export interface GoProgram {
   /** Its package and version, as `go install` takes them. */
   readonly module: string;
   readonly tags?: readonly string[];
-  /** The environment variable that names another file. */
+  /** The environment variable with the path of a program to use instead. */
   readonly variable: string;
 }
 
@@ -23,7 +23,7 @@ export const goProgram = ({ name, module, tags = [], variable }: GoProgram) => {
     const named = process.env[variable];
     return named ? firstExisting([named]) : (firstExisting([built]) ?? onPath(name));
   };
-  /** Builds it into a cache folder of the user if there is none. Throws Error without Go. */
+  /** Builds it into a cache folder of the user if `find` finds none. Throws Error without Go. */
   const install = (): string => {
     const found = find();
     if (found) return found;
@@ -42,7 +42,7 @@ export const goProgram = ({ name, module, tags = [], variable }: GoProgram) => {
 export const { find: findPromtool, install: installPromtool } = goProgram({
   name: 'promtool',
   module: 'github.com/prometheus/prometheus/cmd/promtool@v0.316.0',
-  // Without the clients of cloud providers, which make it several times as large.
+  // Without the clients of cloud providers, which make it several times as large. With DNS, which prometheus.yml uses.
   tags: ['remove_all_sd', 'enable_dns_sd'],
   variable: 'PROMTOOL_BIN',
 });

@@ -4,7 +4,7 @@ import { withHeartbeats } from './batch-handler.ts';
 
 const SILENCE_MS = 5_000;
 
-/** Passes all committed messages that a topic has now to `handle`, in batches, each partition in order. Resolves to
+/** Calls `handle` with all committed messages that a topic has now, in batches, each partition in order. Resolves to
  *  their number; a topic that does not exist has none. Rejects when Kafka is unavailable. */
 export const readTopic = async (
   kafka: Kafka,
@@ -20,7 +20,8 @@ export const readTopic = async (
   try {
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     await new Promise<void>((resolve, reject) => {
-      // The end of a partition is never reached while a transaction is open there.
+      // An open transaction hides the end of its partition: then the topic is read when fetches bring no batch for
+      // SILENCE_MS.
       let fetched = false;
       const onSilence = () =>
         fetched ? resolve() : reject(new Error(`Kafka does not answer: ${topic} cannot be read`));

@@ -16,7 +16,8 @@ const order = (status: string, { payments = [], ...fields }: Partial<Order> = {}
     ...fields,
   }) as Order;
 
-const STATES: [string, Order, string, boolean, string][] = [
+// `isMoneySeen` depends on `payments` alone: an order without them has false, even if it is paid.
+const STATES: [name: string, given: Order, state: string, isMoneySeen: boolean, text: string][] = [
   ['a new order', order('initialized'), 'pending', false, 'Waits for a payment of 52.47 USDC.'],
   ['an open order', order('awaiting_payment'), 'pending', false, 'Waits for a payment of 52.47 USDC.'],
   [
@@ -34,7 +35,7 @@ const STATES: [string, Order, string, boolean, string][] = [
     'Waits for a payment of 52.47 USDC.',
   ],
   [
-    'a part',
+    'a partly paid order',
     order('partially_paid', { remaining_amount: '2.470000', payments: [payment({ status: 'applied' })] }),
     'pending',
     true,
@@ -51,7 +52,7 @@ const STATES: [string, Order, string, boolean, string][] = [
   ['an expired order', order('expired'), 'canceled', false, 'The deadline passed without a payment.'],
   ['a canceled order', order('canceled'), 'canceled', false, 'Canceled: it takes no more money.'],
   [
-    'a part at the deadline',
+    'a partly paid order after the deadline',
     order('partially_paid_expired', { remaining_amount: '2.470000' }),
     'pending',
     false,
@@ -71,7 +72,7 @@ const STATES: [string, Order, string, boolean, string][] = [
     false,
     'It was paid, and the payment was taken back: do not ship.',
   ],
-  ['a state of later', order('frozen'), 'pending', false, 'The gateway says "frozen": update this plugin.'],
+  ['a state of a newer gateway', order('frozen'), 'pending', false, 'The gateway says "frozen": update this plugin.'],
 ];
 
 test.each(STATES)('%s', (_name, given, state, isMoneySeen, text) => {
@@ -137,7 +138,7 @@ const DECISIONS: [string, Order, string, string, string][] = [
     '12.5 USDC is older than the order.',
   ],
   [
-    'a reason of later',
+    'a reason of a newer gateway',
     order('awaiting_payment', { payments: [orphan('frozen')] }),
     'orphan',
     'orphan:pay_1',
@@ -168,7 +169,7 @@ test.each([
   expect(meaningOf(given).decisions).toEqual([]);
 });
 
-test('money that the order does not show is decided too, and once', () => {
+test('payments that the order does not show need decisions too, and each payment only one', () => {
   const shown = order('paid', { payments: [orphan('late')] });
   const more = [orphan('too_many_payments', { id: 'pay_2' }), orphan('late')];
   expect(meaningOf(shown, more).decisions.map(({ id }) => id)).toEqual(['late:pay_1', 'orphan:pay_2']);

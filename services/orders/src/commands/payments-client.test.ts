@@ -6,7 +6,7 @@ import { paymentsClient } from './payments-client.ts';
 
 const context = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
-test('payments hear of any number of outcomes, in calls that they take', async () => {
+test('any number of outcomes is sent, in calls below the body limit', async () => {
   const calls: OutcomesCall[] = [];
   const client = {
     call: async (_method: string, _path: string, { body }: { body: OutcomesCall }) => void calls.push(body),
@@ -23,7 +23,7 @@ test('payments hear of any number of outcomes, in calls that they take', async (
   for (const call of calls) expect(Buffer.byteLength(JSON.stringify(call))).toBeLessThanOrEqual(BODY_LIMIT_BYTES);
 });
 
-test('payments is not called without outcomes, and once for as many as a call takes', async () => {
+test('makes no call without outcomes, and one call for as many as fit in one', async () => {
   const calls: OutcomesCall[] = [];
   const client = {
     call: async (_method: string, _path: string, { body }: { body: OutcomesCall }) => void calls.push(body),
@@ -41,7 +41,7 @@ test('payments is not called without outcomes, and once for as many as a call ta
   expect(calls).toEqual([{ outcomes: most }]);
 });
 
-test('outcomes are recorded only once payments has answered', () => {
+test('recording outcomes fails if payments does not answer', () => {
   const call = () => Promise.reject(new Error('no answer'));
   const { recordOutcomes } = paymentsClient({ call } as unknown as InternalClient);
   return expect(recordOutcomes([{ status: 'received', payment_id: paymentId(1) }], context)).rejects.toThrow(
@@ -55,7 +55,7 @@ test.each<[string, (payments: ReturnType<typeof paymentsClient>) => Promise<void
     ({ recordOrderRefund }) => recordOrderRefund({ order_refund_id: 'orf_1', parts: [] }, context),
   ],
   ['payments are deleted', ({ deletePayments }) => deletePayments('ord_1', context)],
-])('%s only once payments has answered', async (_, work) => {
+])('%s: resolves only after payments has answered', async (_, work) => {
   let isAnswered = false;
   const call = async () => {
     await setImmediate();

@@ -62,11 +62,11 @@ test('lists the orders with events in a range, oldest first, page by page', asyn
   expect(found).toEqual(ids);
   const before = new Date(Date.parse(created[0].created_at) - 1).toISOString();
   expect(await ordersOf(merchantId, { to: before })).toEqual({ orders: [], next: null });
-  const afterAll = new Date(Date.now() + 60_000).toISOString();
-  expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
+  const later = new Date(Date.now() + 60_000).toISOString();
+  expect(await ordersOf(merchantId, { from: later })).toEqual({ orders: [], next: null });
 });
 
-test('shows a refund that was reported late at the `updated_at` of its response, and not before', async () => {
+test('shows a refund that is reported later than it happened from the `updated_at` of its response on, not earlier', async () => {
   const order = await create();
   await service.offer(order.id, 903, 10_000_000n);
   const changed = await service.call('PATCH', `/orders/${order.id}`, {
@@ -87,7 +87,7 @@ test('shows a refund that was reported late at the `updated_at` of its response,
   expect(service.messagesOf(order.id).at(-1)!.data.resource).toEqual(answers[1]);
 });
 
-test('each of many answers of the same moment is the state at its own `updated_at`', async () => {
+test('changes at the same moment get different `updated_at`, and each answer is the state at its own', async () => {
   const order = await create();
   const answers = await Promise.all(
     Array.from({ length: 20 }, async (_, n) => {
@@ -132,7 +132,7 @@ test('lists orders created and changed at the very ends of the range, and none o
       [id, owner, created, lastEventAt, isDeleted],
     );
   await insert(one!, merchantId, changed);
-  // Without the time of its last event, an order is always listed.
+  // An order without the time of its last event is listed whatever `from` is.
   await insert(two!, merchantId, null);
   await insert(three!, merchantId, created);
   await insert(deleted!, merchantId, changed, true);

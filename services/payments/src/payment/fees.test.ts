@@ -77,14 +77,14 @@ test('refuses a percentage that is below 0, above 100 or no whole number of basi
     expect(faultsOf({ percent_bps })).toMatchObject([['rails.gateway_pay.percent_bps', expect.any(String)]]);
 });
 
-test('refuses a schedule without a version, with one that is too long, and for anything but merchants', () => {
+test('refuses an empty version, one that is too long, terms under a key that is no merchant id, and unknown fields', () => {
   const rule = { percent_bps: 1 };
   expect(faultsOf(rule, { version: 'v'.repeat(64) })).toBeUndefined();
   for (const changes of [{ version: '' }, { version: 'v'.repeat(65) }, { merchants: { ana: {} } }, { fixed: {} }])
     expect(faultsOf(rule, changes)).toHaveLength(1);
 });
 
-test('refuses them by the scale of the configuration, in terms of a merchant too', () => {
+test('refuses amounts with more decimals than the configuration gives CAZ, in the terms of a merchant too', () => {
   const merchants = { [MERCHANT]: { crypto_deposit: { percent_bps: 1, fixed: { CAZ: '0.001' } } } };
   expect(faultsOf({ percent_bps: 1, min: { CAZ: '0.01' } })).toBeUndefined();
   expect(faultsOf({ percent_bps: 1, min: { CAZ: '0.001' } }, { merchants })).toEqual([

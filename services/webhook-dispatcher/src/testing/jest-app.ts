@@ -7,10 +7,12 @@ import { log } from './jest-log.ts';
 
 export const authorization = 'Bearer a token';
 
-/** The internal HTTP API of an instance. Its readiness check of Kafka always fails. */
+/** The internal HTTP API of an instance. Its readiness check of Kafka always fails. `withoutHistory`: it cannot read past
+ *  events, so it refuses replays. */
 export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHistory = false } = {}) => {
   const recorded: Result[] = [];
   const { instance, webhooks, consume } = await system.start({
+    // Seconds before the second and last attempt of a delivery.
     schedule: [3_600],
     ...(withoutHistory && { history: undefined }),
     onRecorded: (results) => recorded.push(...results),
@@ -26,6 +28,7 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
   });
   const { ingest, startReplay, eventsUntil } = instance;
   const app = buildApp({
+    // Requests wait here until a service has checked its data: in tests they never wait.
     gate: { waitUntilOpen: async () => {} },
     tokens: { gateway: ['a token'] },
     log,

@@ -13,9 +13,9 @@ let gateway: TestGateway;
 
 // Bursts of orders in a second, with equal times, and gaps of minutes, hours and weeks.
 const CREATED_AT = `to_timestamp(${START / 1_000} + (n / 300) * 800000 + (n / 60 % 5) * 7000 + (n % 60 / 20) * 61 + n % 7 * 0.25)`;
+// None of these columns follows from another: a query that forgets a filter returns other rows.
 const STATUS = "(array['paid','paid','expired','canceled','awaiting_payment'])[1 + n * 7 % 11 % 5]";
 const CURRENCY = "(array['USDC','USDC','BTC'])[1 + n * 5 % 13 % 3]";
-// No two of these follow from each other: a filter that is lost has other rows.
 const PAYMENT_STATUS = "(array['applied','failed','received'])[1 + n * 11 % 17 % 3]";
 const RAIL = "(array['gateway_pay','crypto_deposit','crypto_deposit'])[1 + n % 3]";
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
        select ${id('ref')}${suffix}, 'pay_' || n % 40, '${merchant}', 'ord_' || n % 40, ${CURRENCY}, ${CREATED_AT}, ${resource} from ${numbers}`,
     );
   }
-  // Rows that change and rows that go are counted as well.
+  // Triggers keep counts of the rows: they must also count changed and deleted rows correctly.
   await gateway.pool.query("update orders.orders set status = 'reversed' where (resource ->> 'n')::int % 17 = 0");
   await gateway.pool.query(
     "update orders.orders set deleted = true, resource = null where (resource ->> 'n')::int % 19 = 0",
@@ -153,6 +153,7 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   }
 });
 
+// Such a total is a sum of stored counts, one for each day in UTC, and of the rows at both ends of the range.
 test('a total is exact wherever its range starts and ends in a day', async () => {
   // In the middle of the bursts, each at another time of the day.
   const ranges = Array.from({ length: 60 }, (_, n) => {
@@ -193,7 +194,7 @@ test.each<[keyof typeof LISTS, 'asc' | 'desc', Values & OrderFilters & PaymentFi
       const { items, next_cursor: next, ...page } = await select(gateway.pool, MERCHANT, { ...filters, ...list });
       expect(page).toMatchObject({ count: items.length, page: 1 });
       seen.push(...parsed(items));
-      // Of the same millisecond as others, before and after the place of the walk.
+      // Adds orders in the same millisecond as old ones, before and after the place of the walk.
       if (name === 'orders' && n < 8)
         await gateway.pool.query(
           `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)

@@ -34,7 +34,7 @@ test('merges the histories of orders and payments up to the position that both h
   const entry = (n: number) => ({
     ...entryOfApi,
     stream: `order-${order.id}`,
-    type: 'OrderGifted',
+    type: 'OrderGifted', // of a newer version: shown without data
     data: {},
     sequence: n,
   });
@@ -61,9 +61,10 @@ test('merges the histories of orders and payments up to the position that both h
 });
 
 test('shows the events in the form of the API, each amount in the currency of its payment', async () => {
-  const beyondLimit = orderOf(`ord_${newUlid()}`, reader.id).id.replace('ord_', 'pay_');
+  // An order lists only so many payments: this one it does not list.
+  const unlistedPayment = `pay_${newUlid()}`;
   const payment = { order_id: order.id, currency: 'BTC', paid_amount: '0.00000001' } as const;
-  await projectPayment(gateway.pool, paymentOf(beyondLimit, reader.id, payment));
+  await projectPayment(gateway.pool, paymentOf(unlistedPayment, reader.id, payment));
   const { order_id: _, ...entryOfApi } = exampleOf(HistoryEntry);
   const at = entryOfApi.at;
   const page = (stream: string, type: string, data: object) => ({
@@ -89,7 +90,7 @@ test('shows the events in the form of the API, each amount in the currency of it
   gateway.orders.respond = () =>
     page(`order-${order.id}`, 'OrderInstructed', { instructions: [instruction], ...transition });
   gateway.payments.respond = () =>
-    page(`payment-${beyondLimit}`, 'PaymentApplied', { orderId: order.id, appliedMinor: '1', unappliedMinor: '0' });
+    page(`payment-${unlistedPayment}`, 'PaymentApplied', { orderId: order.id, appliedMinor: '1', unappliedMinor: '0' });
   const { body } = await reader.send('GET', `/v1/orders/${order.id}/history`);
   const items = (body.items as RecordedEntry[]).map((item) => HistoryEntry.parse(item));
   expect(items).toEqual(body.items);
@@ -116,6 +117,7 @@ test('shows the events in the form of the API, each amount in the currency of it
   });
 });
 
+// Empty, not base64url, padded, not printable, too long.
 test.each(['', '%00', 'cCA0=', 'AAAA', 'x'.repeat(129)])('refuses the history cursor %j', async (cursor) => {
   const { status, body } = await reader.send('GET', `/v1/orders/${order.id}/history?cursor=${cursor}`);
   expect([status, body.details?.[0]?.path]).toEqual([400, 'cursor']);
@@ -125,7 +127,7 @@ test.each([
   ['0000-01-01T00:00:00+12:00', '1970-01-01T00:00:00.000Z'],
   ['2026-01-31T12:00:00.1234+02:00', '2026-01-31T10:00:00.123Z'],
   ['9999-12-31T23:59:59-12:00', '9999-12-31T23:59:59.999Z'],
-])('the state at %s is requested for %s', async (at, asked) => {
+])('the state at %s is requested for %s: UTC, whole milliseconds, years 1970 to 9999', async (at, asked) => {
   const past = { ...order, status: 'awaiting_payment' as const };
   gateway.orders.respond = () => ({ status: 200, body: past });
   const { body } = await reader.send('GET', `/v1/orders/${order.id}?at=${encodeURIComponent(at)}`);
