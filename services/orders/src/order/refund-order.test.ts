@@ -197,6 +197,13 @@ describe('a refund of an order', () => {
     expect(appliedMinor(rest)).toBe(0n);
   });
 
+  test('leaves the order paid by the last unit of a payment whose surplus is refunded', () => {
+    const order = refunded(after(createOrder(), offer(1, 9_999_999n), offer(2, 10_000_000n)), '0.000001');
+    const surplus = decided(order, refund(2, 10_000_000n, at)).order as ExistingOrder;
+    expect(surplus).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }, { status: 'refunded' }] });
+    expect(appliedMinor(surplus)).toBe(10_000_000n);
+  });
+
   test('takes each of its parts once out of an order that ended before it was paid', () => {
     const order = after(createOrder(), offer(1, 6_000_000n), expireAt(dueAt));
     const once = refunded(order, '1');

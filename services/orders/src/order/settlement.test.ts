@@ -1,4 +1,4 @@
-import type { AssignedInstruction } from '@cpg/contracts';
+import type { AssignedInstruction, OrderEvent } from '@cpg/contracts';
 import {
   accept,
   after,
@@ -189,6 +189,17 @@ describe('amounts that wallets take', () => {
     const view = orderView(existing(after(stepped, offer(1, 4_000_001n))));
     expect(view.remaining_amount).toBe('5.999999');
     expect(view.deposit_instructions[0]).toMatchObject({ amount: '6.000000', amount_units: '6000000' });
+  });
+  test('are recorded with a surplus, so that none is due back that is too small to send', () => {
+    const allocationOf = (create: OrderCommand, minor: bigint) => {
+      const [applied] = past(create, offer(1, minor)).filter(({ type }) => type === 'OrderPaymentsApplied');
+      return (applied as Extract<OrderEvent, { type: 'OrderPaymentsApplied' }>).data.allocations[0];
+    };
+    const whole = { paymentId: paymentId(1), appliedMinor: '10000000', unappliedMinor: '0' };
+    const surplus = { ...whole, unappliedMinor: '2000000' };
+    expect(allocationOf(order(), 12_000_000n)).toStrictEqual({ ...surplus, smallestPayableMinor: '1000' });
+    expect(allocationOf(order(), 10_000_000n)).toStrictEqual(whole);
+    expect(allocationOf(order({ instructions: deposits(1n) }), 12_000_000n)).toStrictEqual(surplus);
   });
   test('show the smallest amount that can be paid', () =>
     expect(orderView(existing(after(order()))).deposit_instructions[0]).toMatchObject({
