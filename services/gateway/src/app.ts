@@ -22,7 +22,6 @@ import { currencyRoutes } from './api/currencies/currency-routes.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
 import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
 import { addPageLinks } from './api/lists/page-links.ts';
-import { refuseInvertedRanges } from './api/lists/time-range.ts';
 import { merchantRoutes } from './api/merchants/merchant-routes.ts';
 import { orderRoutes } from './api/orders/order-routes.ts';
 import type { OrdersClient } from './api/orders/orders-client.ts';
@@ -147,7 +146,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         refuseDisabledMerchants(v1);
         requireScopes(v1);
         refuseUnknownParameters(v1);
-        refuseInvertedRanges(v1);
         handleIdempotencyKeys(v1, options);
         limitConcurrentReads(v1);
         addLocations(v1);

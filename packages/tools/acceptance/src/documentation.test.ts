@@ -81,7 +81,7 @@ test('every documented operation is there, and answers with a status that is doc
     const asked = `${method} ${path}`;
     expect([asked, Object.keys(operation.responses)]).toEqual([asked, expect.arrayContaining([String(answer.status)])]);
     if (answer.status === 404)
-      expect([asked, refusalOf(answer).message]).toEqual([asked, expect.stringMatching(/has this (id|name)(\.|$)/)]);
+      expect([asked, refusalOf(answer).message]).toEqual([asked, expect.stringMatching(/has this (id|name)(\.|:|$)/)]);
     expect([asked, answer.status < 500]).toEqual([asked, true]);
   }
 });

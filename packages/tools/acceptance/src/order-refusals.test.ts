@@ -104,8 +104,10 @@ describe('an order is refused, naming the field, for', () => {
     for (const { message } of refusal.details!) expect(message).toMatch(/\w/);
   });
 
-  test('all missing fields that can have no default at once', async () => {
-    expect(pathsOf(await refusalTo({})).sort()).toEqual(['external_reference_id', 'items']);
+  test('all missing fields at once, also those for which the merchant has no default', async () => {
+    expect(pathsOf(await refusalTo({})).sort()).toEqual([
+      ...['capabilities', 'enable_rails', 'external_reference_id', 'items', 'payment_currency'],
+    ]);
   });
 
   test('a refused order is not stored', async () => {

@@ -91,7 +91,7 @@ describe('the same 404 is returned for', () => {
       ['POST', '/capture'],
       ['PATCH', ''],
     ] as const;
-    for (const id of [unknown.order, 'nonsense', unknown.payment, '%00', foreign.id, `${order.id}x`]) {
+    for (const id of [unknown.order, 'nonsense', '%00', foreign.id, `${order.id}x`]) {
       for (const [method, command] of operations) {
         const body = method === 'PATCH' ? { metadata: {} } : undefined;
         expect(await refusalTo(method, `/v1/orders/${id}${command}`, body)).toEqual(expected('order'));
@@ -102,11 +102,20 @@ describe('the same 404 is returned for', () => {
 
   test('an unknown payment, a malformed id and a payment of another merchant', async () => {
     const [mine] = order.payments;
-    for (const id of [unknown.payment, 'nonsense', unknown.order]) {
+    for (const id of [unknown.payment, 'nonsense']) {
       expect(await refusalTo('GET', `/v1/payments/${id}`)).toEqual(expected('payment'));
     }
     const answer = await other.api.send('GET', `/v1/payments/${mine!.id}`);
     expect(refusalOf(answer)).toEqual(expected('payment'));
+  });
+
+  test('the id of another kind, which the message names', async () => {
+    const other404 = (resource: 'order' | 'payment', kind: string) => ({
+      ...expected(resource),
+      message: `no ${resource} has this id: it is the id of ${kind}`,
+    });
+    expect(await refusalTo('GET', `/v1/orders/${unknown.payment}`)).toEqual(other404('order', 'a payment'));
+    expect(await refusalTo('GET', `/v1/payments/${unknown.order}`)).toEqual(other404('payment', 'an order'));
   });
 
   test('a payment for an order of another merchant', async () => {

@@ -55,6 +55,7 @@ const OrderPage = pageOf(Order);
 const PaymentPage = pageOf(Payment);
 const WebhookPage = pageOf(Webhook);
 const DeliveryPage = pageOf(Delivery);
+const SentTest = TestDelivery.extend({ is_enabled: z.boolean(), is_subscribed: z.boolean() });
 const HistoryPage = z.strictObject({
   items: z.array(HistoryEntry),
   next_cursor: z.string().optional(),
@@ -150,7 +151,7 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
 
     pay: (payment: DebugPayment) => post(Order, '/debug/register-payment', payment),
     testWebhook: (webhookId: string, eventType: WebhookEventType) =>
-      post(TestDelivery, '/debug/test-webhook', { webhook_id: webhookId, event_type: eventType }),
+      post(SentTest, '/debug/test-webhook', { webhook_id: webhookId, event_type: eventType }),
   };
 };
 

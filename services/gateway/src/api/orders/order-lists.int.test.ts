@@ -103,8 +103,6 @@ test.each([
   [`from_date=${at(20)}`, 5],
   [`to_date=${at(4)}`, 5],
   [`from_date=${at(3)}&to_date=${at(3)}`, 1],
-  // Within one millisecond.
-  ['from_date=2020-01-01T00:00:00.0002Z&to_date=2020-01-01T00:00:00.0008Z', 0],
   ['from_date=2026-01-31T13:20:00%2B01:00', 5],
   ['from_date=0000-01-01T00:00:00Z&to_date=9999-12-31T23:59:59.999-14:00', 25],
   ['status=paid&currency=BTC', 1],
