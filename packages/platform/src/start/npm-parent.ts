@@ -3,12 +3,12 @@ const POLL_MS = 500;
 /** Calls `onEnd` once when npm, which runs this process as a script, has ended: npm that is killed passes no signal on.
  *  Does nothing outside of npm. Returns what ends the watch. */
 export const whenNpmEnds = (onEnd: () => void): (() => void) => {
+  if (!process.env.npm_lifecycle_event) return () => {};
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
     onEnd();
   }, POLL_MS).unref();
-  if (!process.env.npm_lifecycle_event) clearInterval(timer);
   return () => clearInterval(timer);
 };
