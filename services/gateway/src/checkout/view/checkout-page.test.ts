@@ -125,9 +125,13 @@ test.each([
 
 test('says how to reach the merchant, where it tells the payer to', () => {
   const late = payment({ status: 'orphan', orphan_reason: 'late' });
-  expect(render({ status: 'expired', payments: [late] }, { contact: 'hola@lafonda.example' })).toContain(
-    'Contact the merchant and give the reference on this page. hola@lafonda.example</p>',
-  );
+  const page = (contact: string) => render({ status: 'expired', payments: [late] }, { contact });
+  const shown = (contact: string) => /give the reference on this page\. (.*?)<\/p>/.exec(page(contact))?.[1];
+  expect(shown('hola@lafonda.example')).toBe('<a href="mailto:hola@lafonda.example">hola@lafonda.example</a>');
+  expect(shown('https://lafonda.example/ayuda')).toMatch(/^<a href="https:\/\/lafonda.example\/ayuda">/);
+  expect(shown('+52 (55) 1234-5678')).toBe('<a href="tel:+525512345678">+52 (55) 1234-5678</a>');
+  for (const text of ['ask for Ana', 'javascript:alert(1)', 'http://lafonda.example'])
+    expect(shown(text)).toBe(`<bdi>${text}</bdi>`);
 });
 
 test('tells a payer of a part to contact the merchant, unless the page shows its refund', () => {

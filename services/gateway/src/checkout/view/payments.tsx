@@ -1,6 +1,7 @@
 import type { Checkout, CheckoutPayment } from '@cpg/contracts';
+import type { ComponentChild } from 'preact';
 import { MAY_BE_ACCEPTED } from '../state/checkout.ts';
-import { contactOf, isClaimable } from './status.tsx';
+import { isClaimable, toContact } from './status.tsx';
 import type { Texts } from './texts/en.ts';
 import { isPositive, Time, TransactionHash, type View } from './view.tsx';
 
@@ -79,18 +80,21 @@ const whyNotCounted = (
   { orphan_reason: reason, currency: paidIn }: CheckoutPayment,
   checkout: Checkout,
   texts: Texts,
-): string => {
+): ComponentChild => {
   const { notCounted, hasToReturn, payInstead } = texts;
   const { currency, ways } = checkout;
   switch (reason) {
-    case 'wrong_currency':
-      return [
-        paidIn === currency ? notCounted.wrong_token(currency) : notCounted.wrong_currency(currency),
-        hasToReturn,
-        // The notices at the top count money of the order's currency alone.
-        ...(isClaimable(checkout, paidIn) ? [] : [contactOf({ checkout, texts })]),
-        ...(ways.length > 0 ? [payInstead(currency)] : []),
-      ].join(' ');
+    case 'wrong_currency': {
+      const why = paidIn === currency ? notCounted.wrong_token(currency) : notCounted.wrong_currency(currency);
+      const text = `${why} ${hasToReturn}`;
+      return (
+        <>
+          {/* The notices at the top count money of the order's currency alone. */}
+          {isClaimable(checkout, paidIn) ? text : toContact(text, { checkout, texts })}
+          {ways.length > 0 && ` ${payInstead(currency)}`}
+        </>
+      );
+    }
     case 'already_paid':
     case 'canceled':
     case 'too_many_payments':

@@ -65,7 +65,7 @@ const AmountDue = ({ checkout, texts, format, now }: View) => {
   );
 };
 
-const explanationOf = ({ checkout, texts, format }: View): string => {
+const explanationOf = ({ checkout, texts, format }: View): ComponentChild => {
   const { state, rules, applied, pending, total, currency, ways } = checkout;
   if (state === 'paid' && !isSettled(checkout)) return texts.paidUnsettled;
   if (state === 'closing' && rules.renews) return texts.closingRenews;
@@ -79,7 +79,7 @@ const explanationOf = ({ checkout, texts, format }: View): string => {
     ].join(' ');
   if (state === 'waiting' && ways.length === 0) return texts.noWays;
   if (state === 'partially_paid_expired' && !isClaimable(checkout, currency))
-    return `${texts.explanations[state]} ${contactOf({ checkout, texts })}`;
+    return toContact(texts.explanations[state], { checkout, texts });
   return texts.explanations[state];
 };
 
@@ -98,8 +98,7 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   } = checkout;
   const isToAccept = (reason: 'late' | 'insufficient' | 'wrong_network') =>
     payments.some((payment) => payment.state === reason && isPositive(payment.due_back));
-  const toSettle = (text: string) =>
-    isClaimable(checkout, currency) ? text : `${text} ${contactOf({ checkout, texts })}`;
+  const toSettle = (text: string) => (isClaimable(checkout, currency) ? text : toContact(text, { checkout, texts }));
   return [
     ...(updatedAt && ways.length > 0
       ? [<TextWithTime text={texts.priceUpdated} at={updatedAt} format={format} />]
@@ -117,9 +116,28 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   ];
 };
 
-/** Whom to ask, and how if the merchant says it. */
-export const contactOf = ({ checkout: { merchant }, texts }: Pick<View, 'checkout' | 'texts'>): string =>
-  merchant.contact === undefined ? texts.contact : `${texts.contact} ${merchant.contact}`;
+/** The text, whom to ask, and how if the merchant says it. */
+export const toContact = (
+  text: string,
+  { checkout: { merchant }, texts }: Pick<View, 'checkout' | 'texts'>,
+): ComponentChild => (
+  <>
+    {text} {texts.contact}
+    {merchant.contact !== undefined && <> {contactLink(merchant.contact)}</>}
+  </>
+);
+
+/** A link for a web address, an email address or a phone number; other text as it is. */
+const contactLink = (contact: string): ComponentChild => {
+  const href = hrefOf(contact);
+  return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
+};
+
+const hrefOf = (contact: string): string | undefined => {
+  if (/^https:\/\//.test(contact)) return contact;
+  if (/^[^\s@]+@[^\s@]+$/.test(contact)) return `mailto:${contact}`;
+  return /^\+[\d ()-]+$/.test(contact) ? `tel:${contact.replaceAll(/[^+\d]/g, '')}` : undefined;
+};
 
 /** Whether the page shows a refund in this currency: the payer then enters an address, and need not contact anybody. */
 export const isClaimable = ({ refund_claims }: Checkout, currency: Checkout['currency']): boolean =>
