@@ -54,7 +54,7 @@ const PRODUCTION = {
   'DELETE /orders/:id/payments': ['orders'],
   'GET /orders/:id/messages': ['webhook-dispatcher'],
   'GET /orders/:id/history': ['gateway', 'admin'],
-  'GET /merchants/:id/deposit-settings': ['admin'],
+  'GET /merchants/:id/deposit-settings': ['gateway', 'admin'],
   'POST /merchants/:id/deposit-settings': ['admin'],
   'POST /providers/:name/callbacks': ['gateway'],
   'POST /providers/waiting': ['orders'],

@@ -283,9 +283,10 @@ export const depositSettingsRoutes: FastifyPluginAsyncZod<{ depositSettings: Dep
   const path = '/merchants/:id/deposit-settings';
   const params = z.object({ id: MerchantId });
   const response = { 200: DepositSettingsView };
-  const config = { callers: ['admin'] } as const;
-  app.get(path, { config, schema: { params, response } }, (request) => depositSettings.show(request.params.id));
-  app.post(path, { config, schema: { params, body: DepositSettingsCall, response } }, (request) =>
+  const read = { callers: ['admin', 'gateway'] } as const;
+  const change = { callers: ['admin'] } as const;
+  app.get(path, { config: read, schema: { params, response } }, (request) => depositSettings.show(request.params.id));
+  app.post(path, { config: change, schema: { params, body: DepositSettingsCall, response } }, (request) =>
     depositSettings.change(request.params.id, request.body, readCallContext(request)),
   );
 };

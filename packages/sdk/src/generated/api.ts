@@ -88,6 +88,28 @@ export interface paths {
         patch: operations["updateMerchant"];
         trace?: never;
     };
+    "/v1/merchants/me/deposit-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve how your deposits are received
+         * @description Returns which accounts receive your deposits, how many confirmations they need, the tolerance of new orders, and the addresses of your refunds. The operator of the gateway changes them.
+         *
+         *     Needs the scope `merchant:self:read`.
+         */
+        get: operations["getDepositSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/merchants/me/overview": {
         parameters: {
             query?: never;
@@ -1265,6 +1287,20 @@ export interface components {
             /** @description Whether the order gets new rates and a new deadline instead of expiring, at most 24 times. */
             expiration_auto_renewal: boolean;
         };
+        ConfirmationRule: {
+            /** @description The coin or token (CAIP-19). */
+            asset: string;
+            /** @description Its currency. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description Its network. */
+            network: string;
+            /** @description The rule is for payments of at least this amount, up to the next rule. */
+            from_amount: string;
+            /** @description How many confirmations such a payment needs. */
+            confirmations: number;
+            /** @description Whether the rule is yours, or that of the platform. */
+            owner: components["schemas"]["SettingsOwner"];
+        };
         CountedAmounts: {
             /** @description How many there are. */
             count: number;
@@ -1614,7 +1650,60 @@ export interface components {
             /** @description The request body, as it was sent. Shown to keys that may read its object: `orders:self:read` for order events, `payments:self:read` for payment events. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again. */
             payload?: components["schemas"]["WebhookPayload"] | undefined;
         };
+        DepositAccount: {
+            /** @description The network, with its name in `deposit_instructions`. */
+            network: string;
+            /** @description Whose account receives your deposits: your own, or that of the platform. */
+            owner: components["schemas"]["SettingsOwner"];
+            /** @description The BIP 32 fingerprint of your extended public key. Absent if it is not yours. */
+            fingerprint?: string | undefined;
+            /** @description The address at path 0/0 of your key: your wallet shows the same. Absent if the key is not yours. */
+            first_address?: string | undefined;
+        };
         DepositInstruction: components["schemas"]["CryptoDepositInstruction"] | components["schemas"]["GatewayPayInstruction"];
+        /**
+         * @example {
+         *       "accounts": [
+         *         {
+         *           "network": "bitcoin",
+         *           "owner": "merchant",
+         *           "fingerprint": "73c5da0a",
+         *           "first_address": "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
+         *         },
+         *         {
+         *           "network": "base",
+         *           "owner": "platform"
+         *         }
+         *       ],
+         *       "confirmations": [
+         *         {
+         *           "asset": "bip122:000000000019d6689c085ae165831e93/slip44:0",
+         *           "currency": "BTC",
+         *           "network": "bitcoin",
+         *           "from_amount": "0.00000000",
+         *           "confirmations": 2,
+         *           "owner": "platform"
+         *         }
+         *       ],
+         *       "underpayment_tolerance_percent": 0,
+         *       "refund_addresses": [
+         *         {
+         *           "network": "base",
+         *           "address": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94"
+         *         }
+         *       ]
+         *     }
+         */
+        DepositSettings: {
+            /** @description Which account receives your deposits on each network. */
+            accounts: components["schemas"]["DepositAccount"][];
+            /** @description The confirmations that payments need, by asset and amount. */
+            confirmations: components["schemas"]["ConfirmationRule"][];
+            /** @description How much may be missing of a new order, in percent, unless the order says otherwise. */
+            underpayment_tolerance_percent: number;
+            /** @description The addresses from which a transfer proves a refund with `settle: "on_chain"`. */
+            refund_addresses: components["schemas"]["RefundAddress"][];
+        };
         /**
          * @example {
          *       "reason": "reorg"
@@ -4612,6 +4701,12 @@ export interface components {
              */
             settled_at?: string | undefined;
         };
+        RefundAddress: {
+            /** @description The network. */
+            network: string;
+            /** @description An address from which you send refunds. */
+            address: string;
+        };
         /**
          * @example {
          *       "claim_url": "https://pay.example/pay/refunds/5f0c954d1e3a7b68c2d4e6f8091a2b3c",
@@ -4972,6 +5067,11 @@ export interface components {
          */
         Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke";
         /**
+         * @description Whose a setting is. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        SettingsOwner: "merchant" | "platform";
+        /**
          * @description The decision of the rail about a simulated payment.
          * @enum {string}
          */
@@ -5274,6 +5374,7 @@ export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type CapabilitiesDto = components['schemas']['CapabilitiesDto'];
+export type ConfirmationRule = components['schemas']['ConfirmationRule'];
 export type CountedAmounts = components['schemas']['CountedAmounts'];
 export type CountedList = components['schemas']['CountedList'];
 export type CreateApiKeyDto = components['schemas']['CreateApiKeyDto'];
@@ -5289,7 +5390,9 @@ export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DeliveryStatus = components['schemas']['DeliveryStatus'];
 export type DeliveryWithAttempts = components['schemas']['DeliveryWithAttempts'];
+export type DepositAccount = components['schemas']['DepositAccount'];
 export type DepositInstruction = components['schemas']['DepositInstruction'];
+export type DepositSettings = components['schemas']['DepositSettings'];
 export type FailPayment = components['schemas']['FailPayment'];
 export type GatewayPayInstruction = components['schemas']['GatewayPayInstruction'];
 export type HistoryAllocation = components['schemas']['HistoryAllocation'];
@@ -5412,6 +5515,7 @@ export type Rate = components['schemas']['Rate'];
 export type Rates = components['schemas']['Rates'];
 export type RecordedProviderPayment = components['schemas']['RecordedProviderPayment'];
 export type Refund = components['schemas']['Refund'];
+export type RefundAddress = components['schemas']['RefundAddress'];
 export type RefundClaim = components['schemas']['RefundClaim'];
 export type RefundCurrency = components['schemas']['RefundCurrency'];
 export type RefundOrder = components['schemas']['RefundOrder'];
@@ -5429,6 +5533,7 @@ export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
 export type RotateApiKeyDto = components['schemas']['RotateApiKeyDto'];
 export type Scope = components['schemas']['Scope'];
+export type SettingsOwner = components['schemas']['SettingsOwner'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
@@ -5572,6 +5677,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Merchant"];
+                };
+            };
+        };
+    };
+    getDepositSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepositSettings"];
                 };
             };
         };

@@ -47,6 +47,15 @@ export interface Methods {
   updateMerchant(body: Schemas['UpdateMerchantDto'], options?: RequestOptions): Promise<Schemas['Merchant']>;
 
   /**
+   * Retrieve how your deposits are received.
+   *
+   * Returns which accounts receive your deposits, how many confirmations they need, the tolerance of new orders, and the addresses of your refunds. The operator of the gateway changes them.
+   *
+   * Needs the scope `merchant:self:read`.
+   */
+  getDepositSettings(options?: RequestOptions): Promise<Schemas['DepositSettings']>;
+
+  /**
    * Read what goes on.
    *
    * Returns what a merchant looks at first: money of today, orders that wait, conversion, money to give back, and what needs attention. Each count is the `total` of the list that it names, at about the time `as_of`.
@@ -465,6 +474,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   ready: { method: 'GET', path: '/health/ready', takes: [] },
   getMerchant: { method: 'GET', path: '/v1/merchants/me', takes: [] },
   updateMerchant: { method: 'PATCH', path: '/v1/merchants/me', takes: ['body'] },
+  getDepositSettings: { method: 'GET', path: '/v1/merchants/me/deposit-settings', takes: [] },
   getOverview: { method: 'GET', path: '/v1/merchants/me/overview', takes: ['query'] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },

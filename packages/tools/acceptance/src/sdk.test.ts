@@ -51,6 +51,9 @@ test('reads the merchant and the health of the gateway', async () => {
   const { price_currencies, payment_currencies } = await client.getCurrencies();
   expect(price_currencies).toContainEqual({ currency: 'JPY', decimals: 0, is_available: true });
   expect(payment_currencies.map(({ currency }) => currency)).toContain('USDC');
+  const { accounts, confirmations } = await client.getDepositSettings();
+  expect(accounts.map(({ owner }) => owner)).toContain('platform');
+  expect(confirmations.length).toBeGreaterThan(0);
   expect((await client.getOverview({ timezone: 'America/Mexico_City' })).created.count).toBe(0);
   expect(await client.health()).toEqual({ status: 'ok' });
   await client.ready();

@@ -52,6 +52,7 @@ test('the document contains every endpoint', () => {
     'GET /v1/currencies',
     'GET /v1/deliveries',
     'GET /v1/merchants/me',
+    'GET /v1/merchants/me/deposit-settings',
     'GET /v1/merchants/me/overview',
     'GET /v1/merchants/me/payment-page',
     'GET /v1/orders',

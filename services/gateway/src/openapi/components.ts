@@ -84,6 +84,7 @@ import {
 } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
+import { ConfirmationRule, DepositAccount, DepositSettings, RefundAddress } from '../api/merchants/deposit-settings.ts';
 import { Attention, CountedAmounts, CountedList, CurrencyTotal, Overview } from '../api/overview/overview-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
@@ -165,6 +166,10 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentMethod,
   PaymentPageSettings,
   PaymentPageSettingsDto,
+  DepositSettings,
+  DepositAccount,
+  ConfirmationRule,
+  RefundAddress,
   Overview,
   CountedList,
   CountedAmounts,

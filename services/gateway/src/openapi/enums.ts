@@ -23,6 +23,7 @@ import type { z } from 'zod';
 import { ApiKeyStatus } from '../api/api-keys/api-key-schemas.ts';
 import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
 import { SortOrder } from '../api/lists/list-query.ts';
+import { SettingsOwner } from '../api/merchants/deposit-settings.ts';
 import { AttentionReason } from '../api/overview/overview-schemas.ts';
 import { KeyEnvironment, Scope } from '../door/keys/api-key.ts';
 
@@ -60,6 +61,7 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   AttemptOutcome: open(AttemptOutcome, 'The result of an attempt to deliver an event.'),
   ReplayStatus: open(ReplayStatus, 'The state of a replay.'),
   AttentionReason: open(AttentionReason, 'What waits for the merchant.'),
+  SettingsOwner: open(SettingsOwner, 'Whose a setting is.'),
   Scope: open(Scope, 'What an API key may do.'),
   ApiKeyStatus: open(ApiKeyStatus, 'Whether an API key works.'),
   KeyEnvironment: open(KeyEnvironment, 'Whether an API key works in sandboxes, or in production (`live`).'),

@@ -11,13 +11,14 @@ import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../payments/payments-client.ts';
+import { depositSettingsOf, getDepositSettings } from './deposit-settings.ts';
 import { lockMerchant, merchantById, updateMerchant } from './merchant-queries.ts';
 import { defaultFaults } from './order-defaults.ts';
 import { callContext, callerOf } from '../../door/request.ts';
 
 export interface MerchantRouteOptions {
   readonly pool: Pool;
-  readonly payments: Pick<PaymentsClient, 'availability'>;
+  readonly payments: Pick<PaymentsClient, 'availability' | 'depositSettings'>;
   readonly now: () => Date;
 }
 
@@ -54,6 +55,13 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRouteOptions> = async
 
   app.get('/merchants/me', { config: { scope: 'merchant:self:read' }, schema: getMerchant }, (request) =>
     shown(callerOf(request).merchantId, request),
+  );
+
+  app.get(
+    '/merchants/me/deposit-settings',
+    { config: { scope: 'merchant:self:read' }, schema: getDepositSettings },
+    async (request) =>
+      depositSettingsOf(await payments.depositSettings(callerOf(request).merchantId, callContext(request))),
   );
 
   app.patch('/merchants/me', { config: { scope: 'merchant:self:update' }, schema: changeMerchant }, async (request) => {

@@ -13,6 +13,7 @@ const ENDPOINTS = [
   ['GET', '/v1/currencies', 'merchant:self:read'],
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
   ['PATCH', '/v1/merchants/me', 'merchant:self:update'],
+  ['GET', '/v1/merchants/me/deposit-settings', 'merchant:self:read'],
   ['GET', '/v1/merchants/me/overview', 'reports:self:read'],
   ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
   ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],
