@@ -21,6 +21,8 @@ const Report = z.object({
   errors: z.array(z.unknown()),
 });
 
+const Keys = z.object({ items: z.array(z.object({ id: z.string(), prefix: z.string() })) });
+
 /** Tests every operation of the OpenAPI document of a new stack without rate limits with generated requests. Prints the
  *  result, and resolves to the exit code. Throws PackageUnavailableError, and if schemathesis leaves no report, for
  *  example after a timeout. */
@@ -29,7 +31,10 @@ const fuzz = async (): Promise<number> => {
   const seed = process.env.FUZZ_SEED || String(randomInt(2 ** 31));
   const folder = mkdtempSync(join(tmpdir(), 'cpg-fuzz-'));
   const stack = await startStack();
+  const read = (path: string) => fetch(`${stack.baseUrl}${path}`, { headers: { 'x-api-key': stack.apiKey } });
   try {
+    const { items } = Keys.parse(await (await read('/v1/api-keys')).json());
+    const own = items.find(({ prefix }) => stack.apiKey.startsWith(prefix))!;
     const file = join(folder, 'report.json');
     const child = spawn(
       program,
@@ -39,13 +44,14 @@ const fuzz = async (): Promise<number> => {
       ],
       {
         cwd: folder,
-        env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+        env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS, FUZZ_OWN_KEY: own.id },
         stdio: ['ignore', 'inherit', 'inherit'],
         timeout: RUN_WITHIN_MS,
       },
     );
     const code = await exitOf(child);
     if (!existsSync(file)) throw new Error(`schemathesis left no report (exit code ${code})`);
+    if (!(await read('/v1/merchants/me')).ok) throw new Error('a request ended the key of all requests');
     const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
     const { complete, operations, test_cases, failures, errors } = report;
     const passed = code === 0 && complete && operations.tested === operations.total;

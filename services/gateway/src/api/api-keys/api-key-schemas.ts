@@ -135,8 +135,8 @@ export const RotateApiKeyDto = withExample(
 );
 
 /** How long the old key still works. */
-export const overlapMsOf = (body: z.infer<typeof RotateApiKeyDto> | null | undefined): number =>
-  (body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
+export const overlapMsOf = ({ overlap_seconds: seconds = DEFAULT_OVERLAP_SECONDS }: z.infer<typeof RotateApiKeyDto>) =>
+  seconds * 1_000;
 
 const params = pathId('apiKey');
 const tags = ['API keys'];
@@ -186,7 +186,7 @@ export const rotateApiKey = {
   description: `Creates a successor with the same scopes, addresses, label and expiry, and returns it. Only this response contains it. The old key works for \`overlap_seconds\` more. ${NO_MORE} Returns 409 \`api_key_inactive\` for a key that is revoked, expired or already rotated.`,
   tags,
   params,
-  body: RotateApiKeyDto.nullish(),
+  body: RotateApiKeyDto,
   response: { 201: ApiKeyWithSecret },
 };
 

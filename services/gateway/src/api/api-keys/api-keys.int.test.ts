@@ -71,7 +71,7 @@ test('a repeated create is one key, also if the first answer was lost before it 
 
 test('a rotated key works for the overlap, and its successor from then on', async () => {
   const old = await create({ scopes: ['orders:self:read'], label: 'Reports', expires_at: after(48 * HOUR) });
-  const rotate = (body?: object, headers = {}) => shop.send('POST', `/v1/api-keys/${old.id}/rotate`, body, headers);
+  const rotate = (body: object = {}, headers = {}) => shop.send('POST', `/v1/api-keys/${old.id}/rotate`, body, headers);
   const repeat = { 'idempotency-key': 'rotate' };
   const { status, body: next } = await rotate({ overlap_seconds: 3600 }, repeat);
   expect([status, next]).toEqual([
@@ -95,15 +95,14 @@ test('a rotated key works for the overlap, and its successor from then on', asyn
 
 test('by default the overlap of a rotation is a day', async () => {
   const { id } = await create();
-  await shop.send('POST', `/v1/api-keys/${id}/rotate`);
+  await shop.send('POST', `/v1/api-keys/${id}/rotate`, {});
   const { expires_at } = (await shop.send('GET', `/v1/api-keys/${id}`)).body;
   expect(expires_at).toBe(after(DAY_SECONDS * 1_000).toISOString());
 });
 
 test('a rotation that is repeated because its answer was lost renews the secret of the successor', async () => {
   const old = await create();
-  const rotate = () =>
-    shop.send('POST', `/v1/api-keys/${old.id}/rotate`, undefined, { 'idempotency-key': 'lost-rotation' });
+  const rotate = () => shop.send('POST', `/v1/api-keys/${old.id}/rotate`, {}, { 'idempotency-key': 'lost-rotation' });
   const first = (await rotate()).body;
   await gateway.pool.query(
     `update gateway.idempotency_keys set status = null, answer = null, holder = null, leased_until = now()
@@ -125,7 +124,7 @@ test('a revoked key stays revoked, and can be neither changed nor rotated', asyn
   expect(await statusFor(key)).toBe(401);
   for (const answer of [
     await shop.send('PATCH', `/v1/api-keys/${id}`, { label: 'x' }),
-    await shop.send('POST', `/v1/api-keys/${id}/rotate`),
+    await shop.send('POST', `/v1/api-keys/${id}/rotate`, {}),
   ])
     expect(answer.body).toMatchObject({ statusCode: 409, code: 'api_key_inactive' });
 });
@@ -175,7 +174,7 @@ describe('a key gives no more than it may do itself', () => {
   });
 
   test('it cannot take the place of a stronger key', async () => {
-    const { status, body } = await byWeak('POST', `/v1/api-keys/${strong.id}/rotate`);
+    const { status, body } = await byWeak('POST', `/v1/api-keys/${strong.id}/rotate`, {});
     expect([status, body.code]).toEqual([403, 'permission_exceeded']);
     expect((await shop.send('GET', `/v1/api-keys/${strong.id}`)).body).not.toHaveProperty('rotated_at');
   });
@@ -208,7 +207,7 @@ test('a key of another merchant is not found, and not listed', async () => {
   const answers = [
     await other.send('GET', `/v1/api-keys/${id}`),
     await other.send('PATCH', `/v1/api-keys/${id}`, { label: 'mine' }),
-    await other.send('POST', `/v1/api-keys/${id}/rotate`),
+    await other.send('POST', `/v1/api-keys/${id}/rotate`, {}),
     await other.send('POST', `/v1/api-keys/${id}/revoke`),
   ];
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);

@@ -88,7 +88,7 @@ test('keys that expire soon, disabled webhooks and networks that are not read ne
   const { id } = (
     await shop.send('POST', '/v1/api-keys', { scopes: ['orders:self:read'], expires_at: '2026-02-01T00:00:00Z' })
   ).body;
-  await shop.send('POST', `/v1/api-keys/${id}/rotate`);
+  await shop.send('POST', `/v1/api-keys/${id}/rotate`, {});
   for (const [name, reason, deletedAt] of [
     ['a', 'its endpoint answered 410', null],
     ['b', null, null],
