@@ -1,7 +1,7 @@
 const POLL_MS = 500;
 
-/** Calls `onEnd` once when npm, which runs this process as a script, has ended: npm that is killed passes no signal on.
- *  Does nothing outside of npm. Returns what ends the watch. */
+/** Calls `onEnd` once, when the npm that runs this process as a script has ended. A killed npm passes no signal on. Does
+ *  nothing outside of npm. Returns a function that ends the watch. */
 export const whenNpmEnds = (onEnd: () => void): (() => void) => {
   if (!process.env.npm_lifecycle_event) return () => {};
   const parent = process.ppid;

@@ -7,9 +7,9 @@ export const NoBody = z.strictObject({}).nullish();
 export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay' | 'apiKey';
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** What messages call a kind of resource. */
-const wordOf = (kind: IdKind): string =>
-  ({ apiKey: 'API key', orderRefund: 'refund of an order' })[kind as string] ?? kind;
+/** The kinds of resources that messages call by other words. */
+const WORDS: Partial<Record<IdKind, string>> = { apiKey: 'API key', orderRefund: 'refund of an order' };
+const wordOf = (kind: IdKind): string => WORDS[kind] ?? kind;
 
 /** The word with its article. */
 export const named = (kind: IdKind): string => `${/^[aeo]/i.test(wordOf(kind)) ? 'an' : 'a'} ${wordOf(kind)}`;

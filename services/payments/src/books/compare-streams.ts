@@ -143,9 +143,9 @@ interface VerifyBooksOptions {
   readonly standsMs?: number;
 }
 
-/** Compares payments that were ever applied with their orders, by their streams, for `audit verify`. Finds also payments
- *  that an order names and that are gone, and orders that were deleted without a record. What is in flight
- *  between the services ends within seconds, while they run. */
+/** Compares payments that were ever applied with their orders, by their streams, for `audit verify`. Also finds payments
+ *  that are gone although an order names them, and orders that were deleted without a record. What is in flight between
+ *  the services ends within seconds, while they run. */
 export const verifyBooks = async (
   client: EventStoreDBClient,
   { since = null, signal, standsMs = STANDS_MS }: VerifyBooksOptions,

@@ -7,8 +7,8 @@ import { log } from './jest-log.ts';
 
 export const authorization = 'Bearer a token';
 
-/** The internal HTTP API of an instance. Its readiness check of Kafka always fails. `withoutHistory`: it cannot read past
- *  events, so it refuses replays. */
+/** The internal HTTP API of an instance. Its readiness check of Kafka always fails. With `withoutHistory`, it cannot
+ *  read past events, so it refuses replays. */
 export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHistory = false } = {}) => {
   const recorded: Result[] = [];
   const { instance, webhooks, consume } = await system.start({

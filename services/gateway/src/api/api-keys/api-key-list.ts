@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/platform/postgres';
+import { startOfKeys } from '../../door/keys/api-key.ts';
 import { type Credential, keyStatusAt } from '../../door/keys/credentials.ts';
 import type { ListQuery } from '../lists/list-query.ts';
 import { mapPage, type Page, selectPage } from '../lists/page.ts';
@@ -45,7 +46,7 @@ export const apiKeyOf = (key: Shown, at: Date): ApiKey => ({
   id: key.id,
   merchant_id: key.merchant_id,
   ...(key.label !== null && { label: key.label }),
-  prefix: `ak_${key.environment}_${key.kid}`,
+  prefix: `${startOfKeys(key.environment)}${key.kid}`,
   last4: key.last4,
   environment: key.environment,
   scopes: key.scopes,

@@ -47,8 +47,10 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
     const message = 'a key gives only what it may do itself';
     if (details.length > 0) throw new AppError('permission_exceeded', message, { details });
   };
-  const answer = async ({ kid, text }: Key, request: FastifyRequest, what: string) => {
+  const logChange = (request: FastifyRequest, kid: string, what: string): void =>
     request.log.info({ kid, by: callerOf(request).kid, requestId: request.id }, what);
+  const answer = async ({ kid, text }: Key, request: FastifyRequest, what: string) => {
+    logChange(request, kid, what);
     return { ...apiKeyOf((await credentialByKid(pool, kid))!, now()), key: text };
   };
 
@@ -83,7 +85,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
     // A new label gives nobody more.
     const permit = scopes || ips ? { permit: permitBy(await ownKey(request)) } : {};
     const changed = await updateKey(pool, kid, changes, { at: now(), ...permit });
-    request.log.info({ kid, by: callerOf(request).kid, requestId: request.id }, 'changed an API key');
+    logChange(request, kid, 'changed an API key');
     return apiKeyOf(changed, now());
   });
 
@@ -101,8 +103,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
 
   app.post('/api-keys/:id/revoke', { config: REVOKE, schema: schemas.revokeApiKey }, async (request, reply) => {
     const { id, kid, merchant_id: merchantId } = await find(request, request.params.id);
-    if (await revokeCredential(pool, kid, now()))
-      request.log.info({ kid, by: callerOf(request).kid, requestId: request.id }, 'revoked an API key');
+    if (await revokeCredential(pool, kid, now())) logChange(request, kid, 'revoked an API key');
     return reply.code(201).send(apiKeyOf((await credentialById(pool, merchantId, id))!, now()));
   });
 };

@@ -8,8 +8,7 @@ import { listRefunds } from '../refunds/refund-routes.ts';
 import { countDisabledWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Overview } from './overview-schemas.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 3_600_000;
 const CONVERSION_DAYS = 30;
 const KEY_WARNING_DAYS = 14;
 
@@ -57,7 +56,7 @@ export const readOverview = async (options: OverviewOptions): Promise<Overview> 
       count: await countExpiringKeys(db, merchantId, { after: at, before: before(-KEY_WARNING_DAYS * DAY_MS) }),
       list: '/v1/api-keys',
     },
-    { reason: 'networks_unavailable', count: unavailableNetworks(availability, methods).size, list: '/v1/currencies' },
+    { reason: 'networks_unavailable', count: countUnavailableNetworks(availability, methods), list: '/v1/currencies' },
   ] as const;
   return {
     as_of: at.toISOString(),
@@ -81,16 +80,16 @@ const linkTo = (path: string, filters: object): string => {
   return `${path}?${query}`;
 };
 
-/** The networks of the merchant's methods on which new orders cannot be paid now. */
-const unavailableNetworks = (
+/** How many networks the merchant's methods have on which new orders cannot be paid now. */
+const countUnavailableNetworks = (
   availability: Availability | undefined,
   methods: readonly PaymentMethod[],
-): ReadonlySet<string> => {
+): number => {
   const offers = methods.flatMap(({ type, supported_currencies: currencies }) =>
     (availability?.offers[type] ?? []).filter(({ currency }) => currencies.includes(currency)),
   );
   const networks = offers.flatMap((offer) => offer.networks);
-  return new Set(networks.filter(({ is_available }) => !is_available).map(({ network }) => network));
+  return new Set(networks.filter(({ is_available }) => !is_available).map(({ network }) => network)).size;
 };
 
 const startOfDay = async (db: Queryable, timezone: string, at: Date): Promise<Date> => {
@@ -103,20 +102,23 @@ const startOfDay = async (db: Queryable, timezone: string, at: Date): Promise<Da
 
 type Totals = Overview['due_back']['amounts'];
 
-const takenSince = async (db: Queryable, merchantId: string, since: Date): Promise<Totals> => {
-  const { rows } = await db.query<Totals[number]>(
-    `select currency, sum((resource ->> 'applied_amount')::numeric)::text as amount from payments.api_payments
-      where merchant_id = $1 and status = 'applied' and created_at >= $2 and not deleted group by currency order by currency`,
-    [merchantId, since],
-  );
-  return rows;
-};
+const takenSince = (db: Queryable, merchantId: string, since: Date): Promise<Totals> =>
+  sumsOf(db, 'applied_amount', `status = 'applied' and created_at >= $2`, [merchantId, since]);
 
-const dueBack = async (db: Queryable, merchantId: string): Promise<Totals> => {
+const dueBack = (db: Queryable, merchantId: string): Promise<Totals> =>
+  sumsOf(db, 'due_back_amount', 'due_back', [merchantId]);
+
+/** The sums of an amount of the payments of a merchant, `$1`, that meet a condition. */
+const sumsOf = async (
+  db: Queryable,
+  amount: 'applied_amount' | 'due_back_amount',
+  condition: string,
+  values: readonly unknown[],
+): Promise<Totals> => {
   const { rows } = await db.query<Totals[number]>(
-    `select currency, sum((resource ->> 'due_back_amount')::numeric)::text as amount from payments.api_payments
-      where merchant_id = $1 and due_back and not deleted group by currency order by currency`,
-    [merchantId],
+    `select currency, sum((resource ->> '${amount}')::numeric)::text as amount from payments.api_payments
+      where merchant_id = $1 and ${condition} and not deleted group by currency order by currency`,
+    [...values],
   );
   return rows;
 };

@@ -56,8 +56,11 @@ export const parseApiKey = (text: string): ApiKey | null => {
 /** Generates a random key, or a new secret for the key `kid`. A secret has at least 256 bits of entropy. */
 export const makeApiKey = (environment: KeyEnvironment, kid = randomText(KID_LENGTH)): ApiKey => {
   const secret = randomText(SECRET_LENGTH);
-  return { text: `ak_${environment}_${kid}${secret}`, environment, kid, secret };
+  return { text: `${startOfKeys(environment)}${kid}${secret}`, environment, kid, secret };
 };
+
+/** How all keys of an environment begin. The id of the key follows. */
+export const startOfKeys = (environment: KeyEnvironment): string => `ak_${environment}_`;
 
 /** The environment of the keys of a gateway, by its `ENVIRONMENT`. */
 export const keyEnvironmentOf = (environment: 'sandbox' | 'production'): KeyEnvironment =>

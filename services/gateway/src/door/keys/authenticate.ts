@@ -4,6 +4,7 @@ import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { type RateLimits, tooManyRequests } from '../limits/rate-limits.ts';
 import { callerOf } from '../request.ts';
+import { startOfKeys } from './api-key.ts';
 import type { AuthenticationBudget, Authenticator } from './authenticator.ts';
 
 export interface ApiKeyOptions {
@@ -42,7 +43,7 @@ const formFault = (
   { 'x-api-key': key, authorization }: IncomingHttpHeaders,
   { environment }: Pick<Authenticator, 'environment'>,
 ): string | null => {
-  const start = `ak_${environment}_`;
+  const start = startOfKeys(environment);
   if (typeof key !== 'string' || key === '') {
     const place = authorization === undefined ? '' : ', not in Authorization';
     return `is missing: send the API key in this header${place}`;

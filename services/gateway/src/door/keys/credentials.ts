@@ -219,8 +219,8 @@ export interface KeySpec {
   readonly label?: string | null | undefined;
 }
 
-/** Generates a key, or takes the given `key` and `id`, and stores its hash. The key itself is never stored: only the caller has
- *  it. */
+/** Stores the hash of a new key, or of the given `key`, under a new id, or the given `id`. The key itself is never stored:
+ *  only the caller has it. */
 export const issueKey = async (
   db: Queryable,
   spec: KeySpec,
