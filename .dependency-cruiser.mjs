@@ -93,6 +93,18 @@ const forbidden = [
     to: { path: '^packages/(?!shops/|sdk/)|^services/' },
   },
   {
+    name: 'dashboard-imports-the-sdk-alone',
+    comment: 'The dashboard runs in browsers, and knows the gateway by its API.',
+    from: { path: '^packages/dashboard/' },
+    to: { path: '^packages/(?!dashboard/|sdk/)|^services/' },
+  },
+  {
+    name: 'dashboard-logic-needs-no-react',
+    comment: 'Its tests run in Node.js, without a page.',
+    from: { path: '^packages/dashboard/src/lib/' },
+    to: { path: '^packages/dashboard/src/(?!lib/)|/node_modules/(react|@mantine|@tanstack)' },
+  },
+  {
     name: 'services-import-no-service',
     comment: 'Services share messages (packages/contracts), never code.',
     from: { path: '^services/([^/]+)/', pathNot: `^services/(?:payments|gateway)/.*(${TESTS})` },
@@ -113,7 +125,7 @@ const forbidden = [
         '^services/(orders/src/order|payments/src/payment)/|^packages/(contracts|assets)/|^packages/event-sourcing/src/decider|/node_modules/zod/',
     },
   },
-  ...roomsOf('gateway', 'admin', 'openapi', 'checkout', 'api', 'door'),
+  ...roomsOf('gateway', 'admin', 'openapi', 'dashboard', 'checkout', 'api', 'door'),
   ...roomsIn('services/gateway/src/checkout', 'browser', 'live', 'refund-claim', 'view', 'sandbox', 'state'),
   {
     name: 'gateway-writes-openapi-from-outside',

@@ -9,7 +9,8 @@
 //                                installed                                      test:extended where they are installed
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
-// The files of IN_BOTH and INTEGRATION_IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
+//   x.int.test.ts in a folder of EXTENDED_FOLDERS                          the same
+// The files of IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
 const swc = (tsx) => [
   '@swc/jest',
   {
@@ -37,7 +38,18 @@ const IN_BOTH = [
   '<rootDir>/services/payments/src/matching/with-orders.properties.test.ts',
   '<rootDir>/services/payments/src/chains/reading/watcher.properties.test.ts',
 ];
-const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/reading/chain-tables.int.test.ts'];
+// Folders whose integration tests are all extended ones: they refine what the tests of the services check with the same
+// code below them, or change only when commands of operators change.
+const EXTENDED_FOLDERS = [
+  'packages/engines/*',
+  'packages/event-sourcing/src/{followers,store,subscriptions}',
+  'packages/operations/src/{commands,read-models,reconcile}',
+  'packages/platform/src/kafka',
+  'packages/tools/*',
+  'services/gateway/src/{admin,openapi}',
+  'services/payments/src/books',
+  'services/webhook-dispatcher/src/{maintenance,replay}',
+];
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
@@ -58,6 +70,7 @@ export default {
       displayName: 'integration',
       testMatch: [
         '<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.int.test.ts',
+        ...EXTENDED_FOLDERS.map((folder) => `!**/${folder}/**`),
       ],
       testPathIgnorePatterns: [EXTENDED],
     },
@@ -96,7 +109,7 @@ export default {
       displayName: 'extended-integration',
       testMatch: [
         '<rootDir>/{packages,packages/engines,packages/shops,packages/tools,services}/*/src/**/*.extended.int.test.ts',
-        ...INTEGRATION_IN_BOTH,
+        ...EXTENDED_FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.int.test.ts`),
       ],
     },
     {

@@ -9,6 +9,7 @@ export const COMMANDS = {
   Merchants: [
     ['merchants', ['gateway'], 'create, list, show, change, disable and enable merchants'],
     ['keys', ['gateway'], 'create, list, change, rotate and revoke API keys'],
+    ['users', ['gateway'], 'create, list, disable and enable users, and make links to sign in'],
     ['payment-page', ['gateway'], 'name, color and logo that payers see'],
     ['accounts', ['gateway'], 'extended public keys of merchants, whose addresses receive their deposits'],
     ['confirmations', ['gateway'], 'how many confirmations the payments of a merchant need'],

@@ -107,7 +107,7 @@ const sourcesHash = () => {
   )) {
     if (!existsSync(join(folder, 'package.json'))) continue;
     hash.update(`${folder} ${existsSync(join(folder, 'dist'))}`);
-    const configFiles = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    const configFiles = readdirSync(folder).filter((name) => /\.(json|html|ts)$/.test(name));
     const sourceFiles = existsSync(join(folder, 'src'))
       ? readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
       : [];

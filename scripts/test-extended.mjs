@@ -16,6 +16,7 @@ const FUZZ_CANNOT_RUN = 3;
  *  @type {[name: string, ...args: string[]][]} */
 const CHECKS = [
   ['tsc'],
+  ['tsc', '-p', 'packages/dashboard'],
   ['eslint', '.'],
   ['prettier', '--check', '--log-level=warn', '.'],
   ['knip', '--no-progress', '--no-config-hints'],

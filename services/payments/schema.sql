@@ -225,17 +225,25 @@ create table payments (
   deleted boolean not null default false,
   resource json,
   tx_hash text,
+  applied_at timestamp with time zone,
+  refunded_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  updated_at timestamp with time zone,
   constraint payments_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_insert_scale_factor=0.02);
+CREATE INDEX payments_by_application ON payments.payments USING btree (merchant_id, applied_at, created_at, id) WHERE ((applied_at IS NOT NULL) AND (NOT deleted));
 CREATE INDEX payments_by_currency ON payments.payments USING btree (merchant_id, currency, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_currency_and_rail ON payments.payments USING btree (merchant_id, currency, payment_rail, created_at, id) WHERE (NOT deleted);
+CREATE INDEX payments_by_failure ON payments.payments USING btree (merchant_id, failed_at, created_at, id) WHERE ((failed_at IS NOT NULL) AND (NOT deleted));
 CREATE INDEX payments_by_order ON payments.payments USING btree (order_id) WHERE (NOT deleted);
 CREATE INDEX payments_by_rail ON payments.payments USING btree (merchant_id, payment_rail, created_at, id) WHERE (NOT deleted);
+CREATE INDEX payments_by_refund ON payments.payments USING btree (merchant_id, refunded_at, created_at, id) WHERE ((refunded_at IS NOT NULL) AND (NOT deleted));
 CREATE INDEX payments_by_status ON payments.payments USING btree (merchant_id, status, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_currency ON payments.payments USING btree (merchant_id, status, currency, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_currency_and_rail ON payments.payments USING btree (merchant_id, status, currency, payment_rail, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_status_and_rail ON payments.payments USING btree (merchant_id, status, payment_rail, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_by_transaction ON payments.payments USING btree (merchant_id, tx_hash) WHERE ((NOT deleted) AND (tx_hash IS NOT NULL));
+CREATE INDEX payments_by_update ON payments.payments USING btree (merchant_id, updated_at, created_at, id) WHERE (NOT deleted);
 CREATE INDEX payments_due_back ON payments.payments USING btree (merchant_id, created_at, id) INCLUDE (status, currency, payment_rail) WHERE (due_back AND (NOT deleted));
 CREATE INDEX payments_newest ON payments.payments USING btree (merchant_id, created_at DESC, id DESC) WHERE (NOT deleted);
 CREATE TRIGGER count_deleted AFTER DELETE ON payments.payments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
@@ -281,6 +289,7 @@ create table refunds (
 CREATE UNIQUE INDEX refunds_by_claim ON payments.refunds USING btree (claim_hash) WHERE (claim_hash IS NOT NULL);
 CREATE INDEX refunds_by_currency ON payments.refunds USING btree (merchant_id, currency, created_at, id);
 CREATE INDEX refunds_by_destination ON payments.refunds USING btree (destination) WHERE (destination IS NOT NULL);
+CREATE INDEX refunds_by_end ON payments.refunds USING btree (merchant_id, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX refunds_by_order ON payments.refunds USING btree (order_id);
 CREATE INDEX refunds_by_payment ON payments.refunds USING btree (payment_id);
 CREATE INDEX refunds_by_status ON payments.refunds USING btree (merchant_id, status, created_at, id);
@@ -341,7 +350,11 @@ create view api_payments as
     created_at,
     deleted,
     resource,
-    tx_hash
+    tx_hash,
+    applied_at,
+    refunded_at,
+    failed_at,
+    updated_at
    FROM payments;
 
 create view api_refund_counts as
@@ -359,6 +372,7 @@ create view api_refunds as
     currency,
     status,
     created_at,
+    ended_at,
     resource,
         CASE
             WHEN claim_on_page AND status = 'pending'::text AND destination IS NULL THEN claim_hash

@@ -65,6 +65,7 @@ create table events (
   type text not null,
   occurred_at timestamp with time zone not null,
   sequence text not null,
+  hash text,
   body text not null,
   is_test boolean not null default false,
   constraint events_pkey PRIMARY KEY (id, day)
@@ -169,6 +170,36 @@ create view api_deliveries as
     e.body
    FROM deliveries d
      LEFT JOIN events e ON e.id = d.event_id AND e.day = d.day;
+
+create view api_delivery_counts as
+ SELECT delivery_count_spans.webhook_id,
+    delivery_count_spans.status,
+    delivery_count_spans.start,
+    delivery_count_spans.n
+   FROM delivery_count_spans
+  WHERE delivery_count_spans.span = 1440
+UNION ALL
+ SELECT changed.webhook_id,
+    statuses.status,
+    minute_of_delivery(changed.id) / 1440 * 1440 AS start,
+    statuses.n
+   FROM delivery_count_changes changed
+     CROSS JOIN LATERAL ( VALUES (changed.was,- changed.n), (changed.became,changed.n)) statuses(status, n)
+  WHERE statuses.status IS NOT NULL;
+
+create view api_order_deliveries as
+ SELECT e.order_id,
+    d.id,
+    d.webhook_id,
+    d.event_id,
+    d.event_type,
+    d.status,
+    d.attempts,
+    d.next_attempt_at,
+    d.updated_at,
+    d.last_status_code
+   FROM events e
+     JOIN deliveries d ON d.event_id = e.id AND d.day = e.day;
 
 create view api_replays as
  SELECT id,
@@ -329,7 +360,7 @@ AS $function$
     substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (ms >> 0 & 31)::int + 1, 1)
 $function$;
 
-CREATE OR REPLACE FUNCTION webhooks.ingest(days date[], ids text[], merchant_ids text[], order_ids text[], types text[], times timestamp with time zone[], sequences text[], bodies text[], tests boolean[], delivery_days date[], event_ids text[], webhook_ids text[], delivery_ids text[], event_types text[], delivery_orders text[], sizes integer[], delivery_tests boolean[], leases boolean[], delivery_merchants text[], ingested_at timestamp with time zone, holder text, merchants text[], versions text[])
+CREATE OR REPLACE FUNCTION webhooks.ingest(days date[], ids text[], merchant_ids text[], order_ids text[], types text[], times timestamp with time zone[], sequences text[], hashes text[], bodies text[], tests boolean[], delivery_days date[], event_ids text[], webhook_ids text[], delivery_ids text[], event_types text[], delivery_orders text[], sizes integer[], delivery_tests boolean[], leases boolean[], delivery_merchants text[], ingested_at timestamp with time zone, holder text, merchants text[], versions text[])
  RETURNS TABLE(id text, "position" bigint, leased boolean, outdated_merchant text)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -347,9 +378,9 @@ begin
   return query select null::text, null::bigint, null::bool, merchant_id from unnest(outdated) as merchant_id;
   return query
   with stored as (
-    insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
-    select * from unnest(days, ids, merchant_ids, order_ids, types, times, sequences, bodies, tests)
-      as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
+    insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body, is_test)
+    select * from unnest(days, ids, merchant_ids, order_ids, types, times, sequences, hashes, bodies, tests)
+      as e (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body, is_test)
     where e.merchant_id <> all (outdated)
       and (select f.order_id from webhooks.forgotten_orders f where f.order_id = e.order_id) is null
     on conflict do nothing

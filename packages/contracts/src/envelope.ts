@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { EventId, MerchantId, Timestamp } from './ids.ts';
 
 /** Attributes of every Kafka message: CloudEvents 1.0, structured JSON, with the extensions `sequence`,
- *  `correlationid`, `causationid`,
- *  `merchantid` and `orderid`. */
+ *  `correlationid`, `causationid`, `merchantid`, `orderid` and `cpghash`. */
 export const ENVELOPE = {
   specversion: z.literal('1.0'),
   id: EventId,
@@ -18,5 +17,10 @@ export const ENVELOPE = {
   causationid: z.string(),
   merchantid: MerchantId,
   orderid: z.string().describe('The order of the event. It is the partition key.'),
+  cpghash: z
+    .string()
+    .describe(
+      'The hash of the recorded event, in hexadecimal. Keep it: it proves later that neither this event nor an earlier one of its stream was changed.',
+    ),
 };
 export type Envelope = z.infer<z.ZodObject<typeof ENVELOPE>>;

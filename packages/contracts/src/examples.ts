@@ -24,6 +24,7 @@ export const exampleMessage = <T extends DomainMessage['type']>(type: T) => {
     causationid: 'evt_01KGA4T2B4A6C8E0G2J4M6P8R0',
     merchantid: MERCHANT,
     orderid: ORDER,
+    cpghash: '3b1f0c8de4a97526c0d1f3b58a6e92475d0c4b7ea1f862935c7d0e4b9a86f213',
     data,
   };
 };

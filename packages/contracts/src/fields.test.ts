@@ -100,7 +100,7 @@ const MESSAGES: readonly (readonly [name: string, schema: z.ZodType, value: obje
   [
     'StoreIdentified',
     contracts.StoreIdentified,
-    { type: 'StoreIdentified', data: { storeId: 'sto_1', environment: 'sandbox', format: 2, at } },
+    { type: 'StoreIdentified', data: { storeId: 'sto_1', environment: 'sandbox', format: 3, at } },
   ],
   [
     'CurrencyScaleRecorded',
@@ -122,6 +122,7 @@ const MESSAGES: readonly (readonly [name: string, schema: z.ZodType, value: obje
           PAYABLE,
           { rail: 'gateway_pay', provider: 'hosted', paymentReference: 'r', deposits: [depositOf(PAYABLE)] },
         ],
+        paymentIds: [PAYMENT],
         failedPaymentIds: [PAYMENT],
         at,
       },
@@ -243,6 +244,7 @@ const MESSAGES: readonly (readonly [name: string, schema: z.ZodType, value: obje
   ['a registered payment', contracts.RegisteredPayment, { payment: payment(), order: order() }],
   ['decisions', contracts.OutcomesCall, { outcomes: [{ status: 'refunded', payment_id: PAYMENT }] }],
   ['a search for an unsettled payment', contracts.UnsettledPaymentCall, { held_by_order: [PAYMENT] }],
+  ['the payments of an order', contracts.PaymentsOfOrder, { payment_ids: [PAYMENT] }],
   ['an unsettled payment', contracts.UnsettledPayment, { payment_id: PAYMENT }],
   ['a question to chains', contracts.ChainsWaitingCall, { networks: ['ethereum'], addresses: ['0x1'], at }],
   ['chains that wait', contracts.ChainsWaiting, { waiting_for: ['ethereum'], unreported: ['ethereum'] }],
@@ -274,6 +276,8 @@ const MESSAGES: readonly (readonly [name: string, schema: z.ZodType, value: obje
       correlation_id: 'c',
       causation_id: 'd',
       previous_hash: 'ab',
+      hash_version: 2,
+      salt: 's',
       hash: 'cd',
       data: {},
     },

@@ -244,6 +244,7 @@ const dataView = ({ stream, type, data }: RecordedEntry, decimalsOf: DecimalsOf)
 /** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. An
  *  event of a newer version has no data. */
 export const historyView = (entry: RecordedEntry, orderId: string, decimalsOf: DecimalsOf): HistoryEntry => {
-  const { id, stream, ...rest } = entry;
+  // The hash covers the recorded form, so salt and version are of no use without it.
+  const { id, stream, salt: _, hash_version: __, ...rest } = entry;
   return { id, stream, order_id: orderId, ...rest, data: dataView(entry, decimalsOf) } as HistoryEntry;
 };

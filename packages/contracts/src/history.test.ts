@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type HistoryPage, mergeHistory } from './history.ts';
+import { type HistoryPage, mergeHistory, OrderHistory, PaymentHistory } from './history.ts';
 
 const places = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 30 });
 
@@ -34,4 +34,12 @@ test('page by page, what several services tell is told once, and in order', () =
       },
     ),
   );
+});
+
+test.each([
+  ['orders', OrderHistory],
+  ['payments', PaymentHistory],
+])('a page of %s has to say whether more may follow', (_, history) => {
+  expect(history.parse({ messages: [], more: true })).toEqual({ messages: [], more: true });
+  expect(history.safeParse({ messages: [] }).success).toBe(false);
 });

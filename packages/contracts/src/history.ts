@@ -58,7 +58,7 @@ export const PaymentHistory = historyOf(PaymentMessage);
 export type PaymentHistory = z.infer<typeof PaymentHistory>;
 
 const HASHED =
-  'SHA-256, in hexadecimal, over `previous_hash`, a line feed, `type`, a line feed and `data` as canonical JSON (RFC 8785).';
+  'SHA-256, in hexadecimal, over `cpg event 2`, a line feed, and all fields of this entry except `hash`, `at` and `recorded_at` as canonical JSON (RFC 8785).';
 
 /** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no
  *  event of the stream was changed or removed. */
@@ -67,6 +67,8 @@ export const RecordedEntry = z.object({
   stream: z.string().describe('`order-`, `payment-` or `deletion-`, and the id of the order or payment.'),
   sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
   ...RECORDING,
+  hash_version: z.int().describe('Which fields `hash` covers, and in which form.'),
+  salt: z.string().describe('Random: nobody can confirm a guess of the content by the hash.'),
   hash: z.string().describe(HASHED),
   data: z.looseObject({}).describe('The recorded data. Amounts are in minor units.'),
 });

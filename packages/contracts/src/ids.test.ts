@@ -11,6 +11,9 @@ const SCHEMAS = {
   refund: ids.RefundId,
   replay: ids.ReplayId,
   apiKey: ids.ApiKeyId,
+  user: ids.UserId,
+  session: ids.SessionId,
+  passkey: ids.PasskeyId,
 };
 const ULID = '01KGA4S9HN3P5R7T9V1X3Z5B7D';
 

@@ -15,6 +15,9 @@ export const ID_PREFIXES = {
   orderRefund: 'orf',
   replay: 'rpl',
   apiKey: 'key',
+  user: 'usr',
+  session: 'ses',
+  passkey: 'pky',
 } as const;
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -39,6 +42,9 @@ export const EXAMPLE_IDS = {
   orderRefund: 'orf_01KG9Q4B5C6D7E8F9G0H1J2K3N',
   replay: 'rpl_01KG9Q2T8R7M5N3V1X0Z4Y6W9R',
   apiKey: 'key_01KG9Q0B2C3D4E5F6G7H8J9K0M',
+  user: 'usr_01KG9Q0C3D4E5F6G7H8J9K0M1N',
+  session: 'ses_01KG9Q0D4E5F6G7H8J9K0M1N2P',
+  passkey: 'pky_01KG9Q0E5F6G7H8J9K0M1N2P3Q',
 } as const satisfies Record<keyof typeof ID_PREFIXES, string>;
 
 const idOf = (prefix: string) =>
@@ -54,6 +60,9 @@ export const RefundId = idOf(ID_PREFIXES.refund);
 export const OrderRefundId = idOf(ID_PREFIXES.orderRefund);
 export const ReplayId = idOf(ID_PREFIXES.replay);
 export const ApiKeyId = idOf(ID_PREFIXES.apiKey);
+export const UserId = idOf(ID_PREFIXES.user);
+export const SessionId = idOf(ID_PREFIXES.session);
+export const PasskeyId = idOf(ID_PREFIXES.passkey);
 
 /** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });

@@ -22,6 +22,8 @@ export const OrderDeletionRecorded = defineEvent({
     sequence: z.int(),
     /** Where the order could be paid: money that comes later still finds it. */
     payables: z.array(RecordedPayable),
+    /** The payments of the order, whose streams are deleted too. */
+    paymentIds: z.array(PaymentId),
     /** Payments that had failed: their money can still arrive. Absent if there are none. */
     failedPaymentIds: z.array(PaymentId).optional(),
     at: Timestamp,

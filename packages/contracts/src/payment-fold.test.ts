@@ -24,8 +24,14 @@ const APPLIED: PaymentChange = {
   type: 'PaymentApplied',
   data: { appliedMinor: '900', unappliedMinor: '100', at: late },
 };
-const APPLIED_STATE = { status: 'applied', appliedMinor: 900n, unappliedMinor: 100n, updatedAt: late } as const;
-const FAILED_STATE = { status: 'failed', failureReason: 'reorg' } as const;
+const APPLIED_STATE = {
+  status: 'applied',
+  appliedMinor: 900n,
+  unappliedMinor: 100n,
+  appliedAt: late,
+  updatedAt: late,
+} as const;
+const FAILED_STATE = { status: 'failed', failureReason: 'reorg', failedAt: early } as const;
 const refunded = (refundedTotalMinor: string): PaymentChange => ({
   type: 'PaymentRefunded',
   data: { refundedTotalMinor, at: late },
@@ -67,6 +73,11 @@ test.each<[string, PaymentChange[], Partial<PaymentState>]>([
   ],
   ['an applied payment has its shares', [APPLIED], APPLIED_STATE],
   ['an orphan that is applied is no orphan', [ORPHANED, APPLIED], APPLIED_STATE],
+  [
+    'a payment of which more is applied has the time of the last part',
+    [{ ...APPLIED, data: { ...APPLIED.data, appliedMinor: '500', unappliedMinor: '500', at: early } }, APPLIED],
+    APPLIED_STATE,
+  ],
   ['nothing of an orphan is applied', [APPLIED, ORPHANED], { status: 'orphan', orphanReason: 'late', updatedAt: late }],
   ['nothing of a failed payment is applied', [APPLIED, FAILED], { ...FAILED_STATE, updatedAt: late }],
   [
@@ -75,9 +86,14 @@ test.each<[string, PaymentChange[], Partial<PaymentState>]>([
     { ...APPLIED_STATE, refundedMinor: 999n },
   ],
   [
-    'a refund of the rest ends both',
-    [APPLIED, refunded('1000')],
-    { status: 'refunded', refundedMinor: 1_000n, updatedAt: late },
+    'a refund of the rest ends both, and keeps when it was applied',
+    [{ ...APPLIED, data: { ...APPLIED.data, at: early } }, refunded('999'), refunded('1000')],
+    { status: 'refunded', refundedMinor: 1_000n, appliedAt: early, refundedAt: late, updatedAt: late },
+  ],
+  [
+    'an orphan that is refunded was never applied',
+    [APPLIED, ORPHANED, refunded('1000')],
+    { status: 'refunded', orphanReason: 'late', refundedMinor: 1_000n, refundedAt: late, updatedAt: late },
   ],
   [
     'money that is seen again is unconfirmed, in no block, and has no reason of its failure',
@@ -98,4 +114,14 @@ test.each<[string, PaymentChange[], Partial<PaymentState>]>([
 test('a change that is recorded late does not set the last update back', () => {
   const earlier: PaymentChange = { type: 'PaymentOrphaned', data: { orphanReason: 'late', at: early } };
   expect(after(APPLIED, earlier)).toMatchObject({ status: 'orphan', updatedAt: late, appliedMinor: 0n });
+});
+
+test('a payment was not applied, refunded or failed before it was created', () => {
+  const received = { ...payment, createdAt: late };
+  const [applied, refund] = [APPLIED, refunded('1000')].map((change) => ({
+    ...change,
+    data: { ...change.data, at: early },
+  })) as PaymentChange[];
+  expect([applied!, refund!].reduce(paymentAfter, received)).toMatchObject({ appliedAt: late, refundedAt: late });
+  expect(paymentAfter(received, FAILED)).toMatchObject({ failedAt: late });
 });

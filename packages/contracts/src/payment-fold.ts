@@ -18,14 +18,19 @@ export type PaymentChange =
   | Change<'PaymentRefunded', 'refundedTotalMinor', 'orderRefundedTotalMinor'>;
 
 const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
+// Not at a refund: money that counted until it went back was applied.
+const NEVER_APPLIED = { ...NOTHING_APPLIED, appliedAt: undefined };
 
 /** The payment after a change. Orders and payments both fold by it, so they show the same payment. */
 export const paymentAfter = <P extends PaymentState>(payment: P, change: PaymentChange): P => {
-  const updated = { ...payment, updatedAt: laterOf(payment.updatedAt, change.data.at) };
+  const { at } = change.data;
+  const updated = { ...payment, updatedAt: laterOf(payment.updatedAt, at) };
+  // By a slower clock, an event may be older than the payment. Lists rely on the order of these times.
+  const enteredAt = laterOf(payment.createdAt, at);
   switch (change.type) {
     case 'PaymentConfirmed': {
-      const { at: confirmedAt, confirmations = payment.confirmations } = change.data;
-      return { ...updated, confirmedAt, confirmations };
+      const { confirmations = payment.confirmations } = change.data;
+      return { ...updated, confirmedAt: at, confirmations };
     }
     case 'PaymentBlockChanged': {
       const { block, confirmations, blockChanges, unconfirmed } = change.data;
@@ -43,19 +48,27 @@ export const paymentAfter = <P extends PaymentState>(payment: P, change: Payment
         appliedMinor,
         unappliedMinor,
         smallestPayableMinor,
+        appliedAt: enteredAt,
       };
     }
     case 'PaymentOrphaned':
-      return { ...updated, status: 'orphan', orphanReason: change.data.orphanReason, ...NOTHING_APPLIED };
+      return { ...updated, status: 'orphan', orphanReason: change.data.orphanReason, ...NEVER_APPLIED };
     case 'PaymentFailed':
-      return { ...updated, status: 'failed', failureReason: change.data.failureReason, ...NOTHING_APPLIED };
+      return {
+        ...updated,
+        status: 'failed',
+        failureReason: change.data.failureReason,
+        failedAt: enteredAt,
+        ...NEVER_APPLIED,
+      };
     case 'PaymentReinstated': {
-      const { sighting, confirmed, confirmations, block, blockChanges = payment.blockChanges, at } = change.data;
+      const { sighting, confirmed, confirmations, block, blockChanges = payment.blockChanges } = change.data;
       return {
         ...updated,
         status: 'received',
         sighting,
         failureReason: undefined,
+        failedAt: undefined,
         orphanReason: undefined,
         confirmedAt: confirmed ? at : undefined,
         confirmations,
@@ -68,7 +81,7 @@ export const paymentAfter = <P extends PaymentState>(payment: P, change: Payment
       const { orderRefundedTotalMinor: ofOrder } = change.data;
       const refunded = { refundedMinor, ...(ofOrder !== undefined && { orderRefundedMinor: BigInt(ofOrder) }) };
       if (refundedMinor < payment.amountMinor) return { ...updated, ...refunded };
-      return { ...updated, ...refunded, status: 'refunded', ...NOTHING_APPLIED };
+      return { ...updated, ...refunded, status: 'refunded', refundedAt: enteredAt, ...NOTHING_APPLIED };
     }
   }
 };

@@ -190,6 +190,15 @@ test('the parts of a payment add up to what was paid, whatever became of it', ()
   );
 });
 
+test('the surplus of a payment is at most what refunds of its order left of it', () => {
+  const surplus = { status: 'applied', amountMinor: 10n, unappliedMinor: 10n } as const;
+  expect(paymentBreakdown({ ...surplus, refundedMinor: 6n, orderRefundedMinor: 6n })).toMatchObject({
+    unapplied: 4n,
+    applied: 0n,
+    refunded: 6n,
+  });
+});
+
 test('a provider id names the chain that shows the money', () => {
   expect(chainOf('eip155:1/0xabc:0')).toBe('eip155:1');
   const regtest = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';

@@ -24,7 +24,7 @@ export interface PaymentState {
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   /** The part that its order took, and the surplus, as the order shared it out: they add up to the amount while it is
-   *  `applied`, and are zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
+   *  `applied`, and are zero otherwise. Partial refunds do not change them; `paymentBreakdown` subtracts those. */
   readonly appliedMinor: bigint;
   readonly unappliedMinor: bigint;
   /** A surplus below it is not due for refund. 1 by default. */
@@ -47,8 +47,16 @@ export interface PaymentState {
   readonly blockChanges?: number | undefined;
   readonly metadata?: Metadata | undefined;
   readonly seenAt: string;
-  /** How often the rail has seen the money: one more after each failure, and once it is assigned. 1 by default. */
+  /** How often the money was seen: one more each time it is seen again after a failure, and one more when an orphan is
+   *  assigned to an order. Events of an earlier sighting no longer count. 1 by default. */
   readonly sighting?: number | undefined;
+  /** When its order applied it last, or more of it. It stays when the payment is refunded; undefined once it fails or is
+   *  an orphan. */
+  readonly appliedAt?: string | undefined;
+  /** When all of it was refunded. */
+  readonly refundedAt?: string | undefined;
+  /** When it failed. Undefined once its rail sees the money again. */
+  readonly failedAt?: string | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -149,6 +157,9 @@ export const paymentView = (payment: PaymentState): Payment => {
     tx_hash: payment.txHash,
     confirmations: payment.confirmations,
     block: payment.block && { height: payment.block.height, hash: payment.block.hash },
+    applied_at: payment.appliedAt,
+    refunded_at: payment.refundedAt,
+    failed_at: payment.failedAt,
     created_at: payment.createdAt,
     updated_at: payment.updatedAt,
   };

@@ -4,8 +4,9 @@ import { Timestamp } from './ids.ts';
 /** The stream that identifies an event store. It has one event, written by the first service that uses the store. */
 export const STORE_STREAM = 'store-identity';
 
-/** The format of events from 0.2.0 on. In format 1, orders and payments had no decimals. */
-export const STORE_FORMAT = 2;
+/** The format of events from 0.2.0 on. In format 1, orders and payments had no decimals. In format 2, the hash of an
+ *  event did not cover its metadata. */
+export const STORE_FORMAT = 3;
 
 /** The identity of an event store and the environment that its events belong to. */
 export const StoreIdentified = z.object({

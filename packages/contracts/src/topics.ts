@@ -110,7 +110,7 @@ interface EventToPublish {
   readonly id: string;
   readonly revision: number;
   readonly event: { readonly type: string; readonly data: { readonly at: string } };
-  readonly metadata: { readonly $correlationId: string; readonly $causationId: string };
+  readonly metadata: { readonly $correlationId: string; readonly $causationId: string; readonly hash: string };
 }
 
 interface MessageSubject {
@@ -146,6 +146,7 @@ export const messageFor = (
     causationid: metadata.$causationId,
     merchantid: merchantId,
     orderid: orderId,
+    cpghash: metadata.hash,
     data: { change: event.data, resource, ...more },
   };
 };

@@ -40,12 +40,14 @@ export { type StoreWatch, watchStore } from './subscriptions/store-watch.ts';
 export { append, appendOne, deletedStream, endOf, guardAppends, tombstone } from './store/append.ts';
 export {
   AnyEvent,
+  linkEvent,
   linkEvents,
   type DomainEvent,
   eventHash,
   eventIdOf,
   EventMetadata,
   genesisHash,
+  HASH_VERSION,
   type Idempotency,
   isBefore,
   isTombstone,
@@ -53,6 +55,8 @@ export {
   parseRecorded,
   positionOf,
   type Recorded,
+  seal,
+  type StreamEnd,
 } from './store/recorded.ts';
 export { type HashChainVerification, verifyHashChains } from './store/hash-chain.ts';
 export { connectEventStore } from './store/connect.ts';

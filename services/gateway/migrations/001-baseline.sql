@@ -16,16 +16,60 @@ create table merchants (
   disabled_at timestamptz
 );
 
--- Who disabled or enabled a merchant, and why. Rows are only added.
-create table merchant_status_changes (
-  id bigint generated always as identity primary key,
+-- What changed of merchants, their keys, users and webhooks, and who changed it. It has no secrets and no personal data. Rows are only added.
+create table merchant_events (
+  id text primary key,
   merchant_id text not null references merchants (id),
-  status text not null check (status in ('active', 'disabled')),
-  changed_at timestamptz not null,
-  changed_by text not null,
-  reason text not null
+  -- Numbers the events of a merchant from 0, without a gap: as the stream of the merchant does.
+  sequence int not null check (sequence >= 0),
+  type text not null,
+  created_at timestamptz not null,
+  actor text not null,
+  -- Null for commands of operators, and for services.
+  request_id text,
+  -- The id of the key, user, webhook or merchant that changed.
+  subject text not null,
+  -- As `packages/contracts/src/merchant-events.ts` defines it for the type.
+  data jsonb not null,
+  -- The revision of the event in the stream of the merchant. Null while it waits to be appended.
+  revision int check (revision = sequence),
+  unique (merchant_id, sequence)
 );
-create index merchant_status_changes_of_merchant on merchant_status_changes (merchant_id, id);
+create index merchant_events_waiting on merchant_events (merchant_id, created_at) where revision is null;
+create index merchant_events_of_merchant on merchant_events (merchant_id, created_at, id);
+
+-- Records an event, unless one has this id: then a request is repeated.
+create function record_merchant_event(event_id text, event_type text, by_actor text, by_request text, event_data jsonb) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  merchant constant text := event_data ->> 'merchantId';
+begin
+  -- Until the transaction ends, so that the numbers are in the order of the commits.
+  perform pg_advisory_xact_lock(hashtextextended('events of ' || merchant, 1));
+  insert into gateway.merchant_events (id, merchant_id, sequence, type, created_at, actor, request_id, subject, data)
+  select event_id, merchant, coalesce(max(sequence) + 1, 0), event_type, (event_data ->> 'at')::timestamptz, by_actor, by_request,
+         event_data ->> 'subject', event_data
+    from gateway.merchant_events where merchant_id = merchant
+  on conflict (id) do nothing;
+end $$;
+
+-- The transparency log: made of the stream `transparency-log`, and made again of it when it is lost.
+create table transparency_log (
+  -- There is one row, or none before the first checkpoint.
+  is_only boolean primary key default true check (is_only),
+  -- Of the last event of the stream that the tables include.
+  revision bigint not null,
+  -- A signed note, which says how many leaves the log has.
+  checkpoint text not null
+);
+
+-- Tiles by C2SP tlog-tiles: up to 256 hashes of 32 bytes each.
+create table transparency_log_tiles (
+  level smallint not null,
+  index bigint not null,
+  hashes bytea not null,
+  primary key (level, index)
+);
 
 create table api_keys (
   id text primary key,
@@ -56,6 +100,118 @@ create table api_keys (
   expires_at timestamptz
 );
 create index api_keys_of_merchant on api_keys (merchant_id, created_at);
+
+-- The last day, in UTC, on which a key was used with a scope.
+create table api_key_scopes (
+  kid text not null,
+  scope text not null,
+  last_used_on date not null,
+  primary key (kid, scope)
+);
+
+-- People who sign in for a merchant, and how.
+
+create table users (
+  id text primary key,
+  merchant_id text not null references merchants (id),
+  email text not null,
+  name text,
+  role text not null check (role in ('owner', 'admin', 'developer', 'support', 'viewer')),
+  -- Argon2id in PHC form. Null until the user sets a password: a link signs in.
+  password_hash text,
+  -- The encrypted secret of the user's authenticator app. Codes are asked for once it is confirmed.
+  totp_box text,
+  totp_confirmed_at timestamptz,
+  -- The time step of the last accepted code: a code works once.
+  totp_step bigint,
+  -- Issuer and subject of the account with which the user signed in by OpenID Connect first. No other one signs them in.
+  oidc_subject text unique,
+  created_at timestamptz not null,
+  -- The actor that created it.
+  created_by text not null,
+  updated_at timestamptz,
+  last_signed_in_at timestamptz,
+  disabled_at timestamptz
+);
+create unique index users_by_email on users (lower(email));
+create index users_of_merchant on users (merchant_id, created_at, id);
+
+-- Each code replaces one code of the authenticator app. A used one is deleted.
+create table recovery_codes (
+  user_id text not null references users (id) on delete cascade,
+  code_hash text not null,
+  primary key (user_id, code_hash)
+);
+
+create table sessions (
+  id text primary key,
+  user_id text not null references users (id) on delete cascade,
+  -- SHA-256 of the token in the cookie.
+  token_hash text not null unique,
+  method text not null check (method in ('password', 'link', 'passkey', 'oidc')),
+  -- Where the user signed in.
+  address text not null,
+  user_agent text,
+  created_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  expires_at timestamptz not null
+);
+create index sessions_of_user on sessions (user_id, created_at);
+create index sessions_by_expiry on sessions (expires_at);
+
+-- Links that sign a user in, once.
+create table sign_in_links (
+  token_hash text primary key,
+  user_id text not null references users (id) on delete cascade,
+  created_at timestamptz not null,
+  created_by text not null,
+  expires_at timestamptz not null
+);
+create index sign_in_links_of_user on sign_in_links (user_id);
+
+-- WebAuthn credentials that sign a user in without password and code.
+create table passkeys (
+  id text primary key,
+  user_id text not null references users (id) on delete cascade,
+  -- As the authenticator chose it, in base64url.
+  credential_id text not null unique,
+  -- In COSE form.
+  public_key bytea not null,
+  -- How often it was used, as the authenticator says. Many always say 0.
+  counter bigint not null,
+  -- How browsers reach the authenticator.
+  transports text[] not null,
+  name text not null,
+  -- Whether a copy of it is elsewhere, such as in the account of a phone.
+  is_backed_up boolean not null,
+  created_at timestamptz not null,
+  last_used_at timestamptz
+);
+create index passkeys_of_user on passkeys (user_id, created_at);
+
+-- Challenges of passkeys, and states of OpenID Connect, that were answered, until they expire: each is answered once.
+create table used_challenges (
+  challenge_hash text primary key,
+  expires_at timestamptz not null
+);
+
+-- Browsers in which a user has signed in. Wrong passwords from elsewhere do not lock them out.
+create table known_browsers (
+  user_id text not null references users (id) on delete cascade,
+  token_hash text not null,
+  last_used_at timestamptz not null,
+  primary key (user_id, token_hash)
+);
+
+-- Sign-ins that failed or still run. The account is the SHA-256 of what was typed as email address, because it can be a password.
+create table sign_in_attempts (
+  id bigint generated always as identity primary key,
+  account text not null,
+  -- The hash of a known browser; empty for all others together.
+  browser text not null,
+  attempted_at timestamptz not null
+);
+create index sign_in_attempts_of_account on sign_in_attempts (account, browser, attempted_at);
 
 -- How the payment page looks for a merchant. Without a row it has the name of the merchant's profile and no logo.
 create table payment_page_settings (
@@ -161,14 +317,27 @@ begin
   perform from gateway.webhooks where merchant_id = any (merchant_ids) and deleted_at is null order by id for share;
 end $$;
 
--- Disables webhooks. Merchants can read the reason.
-create function disable_webhooks(ids text[], reason text, disabled_at timestamptz) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update gateway.webhooks set is_enabled = false, disabled_reason = reason, updated_at = disabled_at where id in (
-    select id from gateway.webhooks where id = any (ids) and is_enabled order by id for update)
-$$;
+-- Disables webhooks, and records it under the event id that belongs to each. Merchants can read the reason.
+create function disable_webhooks(ids text[], event_ids text[], reason text, disabled_at text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  disabled record;
+begin
+  for disabled in
+    with locked as materialized (
+      select id from gateway.webhooks where id = any (ids) and is_enabled order by id for update),
+    changed as (
+      update gateway.webhooks set is_enabled = false, disabled_reason = reason, updated_at = disabled_at::timestamptz
+       where id in (select id from locked) returning id, merchant_id)
+    select id, merchant_id from changed order by merchant_id, id
+  loop
+    perform gateway.record_merchant_event(event_ids[array_position(ids, disabled.id)], 'WebhookDisabled',
+      'service:webhook-dispatcher', null, jsonb_build_object('merchantId', disabled.merchant_id, 'subject', disabled.id,
+        'changes', '{}'::jsonb, 'reason', reason, 'at', disabled_at));
+  end loop;
+end $$;
 
-revoke execute on function lock_webhooks, disable_webhooks from public;
+revoke execute on function lock_webhooks, disable_webhooks, record_merchant_event from public;
 
 create view newest_clock_confirmation as
   select id, confirmed_at, ahead_ms from clock_confirmations order by id desc limit 1;

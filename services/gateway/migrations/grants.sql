@@ -3,7 +3,9 @@ grant usage on schema gateway to cpg_gateway, cpg_orders, cpg_payments, cpg_webh
 
 grant select, insert, update, delete on all tables in schema gateway to cpg_gateway;
 revoke insert, update, delete on migrations, environment_stamp from cpg_gateway;
-revoke update, delete on merchant_status_changes from cpg_gateway;
+revoke update, delete on merchant_events from cpg_gateway;
+grant update (revision) on merchant_events to cpg_gateway;
+grant execute on function record_merchant_event to cpg_gateway;
 
 -- The word of an operator on the clocks.
 grant select on newest_clock_confirmation to cpg_orders, cpg_payments, cpg_webhook_dispatcher;

@@ -8,6 +8,7 @@ import type { KeyAdmin } from './admin/keys.ts';
 import { addMerchantCommands } from './admin/merchant-commands.ts';
 import { addOrderCommands, type OrderAudit } from './admin/order-commands.ts';
 import { addSecretsCommands, type SecretsAdmin } from './admin/secrets.ts';
+import { addUserCommands } from './admin/user-commands.ts';
 import { addWebhooksCommands, type SandboxWebhooks } from './admin/webhooks.ts';
 import { createHistoryReader } from './api/orders/order-history.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
@@ -50,7 +51,14 @@ const withAdmin: RunWith<KeyAdmin> = async (work) => {
 const withSecrets: RunWith<SecretsAdmin> = async (work) => {
   const config = readSecretsConfig(env);
   const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
-  return withDatabase(config, (pool) => work({ pool, box, pepper: config.API_KEY_PEPPER[0]! }));
+  return withDatabase(config, (pool) =>
+    work({
+      pool,
+      box,
+      pepper: config.API_KEY_PEPPER[0]!,
+      auditLogKey: config.AUDIT_LOG_KEY?.verifierKey ?? null,
+    }),
+  );
 };
 
 const withDepositSettings: RunWith<DepositSettingsAdmin> = async (work) => {
@@ -93,9 +101,10 @@ const withSandbox: RunWith<SandboxWebhooks> = async (work) => {
   return work({ environment: readEnvironment(env), print, signal: stopping.signal });
 };
 
-const program = adminProgram('Commands of operators on merchants, their keys and settings, and orders.');
+const program = adminProgram('Commands of operators on merchants, their users, keys and settings, and orders.');
 addMerchantCommands(program, withAdmin);
 addKeyCommands(program, withAdmin);
+addUserCommands(program, withAdmin);
 addDepositSettingsCommands(program, withDepositSettings);
 addOrderCommands(program, withAudit);
 addSecretsCommands(program, withSecrets);

@@ -16,8 +16,10 @@ import {
   waitForStartGate,
 } from '@cpg/platform';
 import { isTransientDatabaseError, type Pool } from '@cpg/platform/postgres';
+import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { apiKeyRoutes } from './api/api-keys/api-key-routes.ts';
+import { auditLogRoutes } from './api/audit-log/audit-log-routes.ts';
 import { currencyRoutes } from './api/currencies/currency-routes.ts';
 import { debugRoutes } from './api/debug/debug-routes.ts';
 import { webhookDeliveryRoutes, webhookReplayRoutes } from './api/deliveries/delivery-routes.ts';
@@ -29,20 +31,26 @@ import { overviewRoutes } from './api/overview/overview-routes.ts';
 import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-routes.ts';
 import { paymentRoutes } from './api/payments/payment-routes.ts';
 import type { PaymentsClient } from './api/payments/payments-client.ts';
+import { volumeRoutes } from './api/reports/volume-routes.ts';
+import { sessionRoutes } from './api/sessions/session-routes.ts';
 import { providerPaymentRoutes } from './api/providers/provider-routes.ts';
 import { refundClaimRoutes } from './api/refunds/claim-routes.ts';
 import { refundRoutes } from './api/refunds/refund-routes.ts';
 import type { WebhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
+import { userRoutes } from './api/users/user-routes.ts';
 import { webhookRoutes, webhookSecretRoutes } from './api/webhooks/webhook-routes.ts';
+import { transparencyLogRoutes } from './audit/transparency-log/log-routes.ts';
 import { payPageRoutes, type PayPageSettings } from './checkout/checkout-routes.ts';
 import { serveLooks } from './checkout/looks.ts';
 import type { TestWallet } from './checkout/sandbox/test-wallet.ts';
 import { repairPagePath } from './checkout/state/page-link.ts';
+import type { Dashboard } from './dashboard/dashboard-files.ts';
+import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { acceptJsonBodies } from './door/bodies/json-body.ts';
 import { rejectUnstorableText } from './door/bodies/storable-text.ts';
 import { refuseUnknownParameters } from './door/bodies/unknown-parameters.ts';
 import { handleIdempotencyKeys } from './door/idempotency/idempotency.ts';
-import { keyEnvironmentOf } from './door/keys/api-key.ts';
+import { keyEnvironmentOf, type Scope } from './door/keys/api-key.ts';
 import { authenticate, refuseDisabledMerchants, requireScopes } from './door/keys/authenticate.ts';
 import type { Authenticator } from './door/keys/authenticator.ts';
 import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts';
@@ -50,6 +58,7 @@ import { createLoadLimits, limitConcurrentReads } from './door/limits/read-concu
 import { compressResponses } from './door/responses/compression.ts';
 import { addLocations, addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
 import { closeUnreadConnections } from './door/responses/unread-responses.ts';
+import type { OidcProvider } from './identity/oidc.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
 import { type SdkPackage, serveSdkPackage } from './openapi/sdk-package.ts';
 
@@ -82,12 +91,18 @@ export interface AppOptions {
   readonly metrics?: ServedMetrics;
   readonly payPage: PayPageSettings;
   readonly now: () => Date;
+  /** A key uses a scope. */
+  readonly onScopeUse: (kid: string, scope: Scope) => void;
   /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
   readonly endsBy: () => Date;
   /** The test wallet of a sandbox. */
   readonly wallet?: TestWallet | undefined;
   /** The client for merchants. A sandbox serves it. */
   readonly sdk?: SdkPackage | undefined;
+  /** The pages of merchants. */
+  readonly dashboard?: Dashboard | undefined;
+  /** With which users can sign in, if there is one. */
+  readonly oidc?: OidcProvider | undefined;
   readonly log: Logger;
   readonly trustProxy: boolean | number | string[];
   /** A request that takes longer gets 503. */
@@ -98,6 +113,7 @@ export interface AppOptions {
  *  401, 429 and 403 before the body is read, then 400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, outages, metrics, log, trustProxy, answerWithinMs } = options;
+  const keyEnvironment = keyEnvironmentOf(environment);
   const app = createApp({
     log,
     outages,
@@ -124,6 +140,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   closeUnreadConnections(app);
   await compressResponses(app);
+  await app.register(cookie);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);
   if (environment === 'sandbox' && options.sdk) serveSdkPackage(app, options.sdk);
@@ -131,6 +148,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
 
   await app.register(receiveProviderPayments, options);
   await app.register(servePaymentPage, options);
+  await app.register(serveTransparencyLog, options);
+  if (options.dashboard) await app.register(serveDashboard, { ...options, dashboard: options.dashboard });
 
   await app.register(async (api) => {
     acceptJsonBodies(api);
@@ -141,10 +160,10 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       async (v1) => {
         forbidCaching(v1);
         waitForStartGate(v1, options.gate);
-        authenticate(v1, { authenticator, limits, required: true });
+        authenticate(v1, { authenticator, limits, required: true, sessions: { db: options.pool, now: options.now } });
         limitRequestRate(v1, limits.requests);
         refuseDisabledMerchants(v1);
-        requireScopes(v1);
+        requireScopes(v1, options.onScopeUse);
         refuseUnknownParameters(v1);
         handleIdempotencyKeys(v1, options);
         limitConcurrentReads(v1);
@@ -152,17 +171,31 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         addPageLinks(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(overviewRoutes, options);
+        await v1.register(volumeRoutes, options);
         await v1.register(paymentPageSettingsRoutes, options);
+        await v1.register(auditLogRoutes, options);
         await v1.register(currencyRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);
         await v1.register(refundClaimRoutes, options);
-        await v1.register(apiKeyRoutes, { ...options, keyEnvironment: keyEnvironmentOf(environment) });
+        await v1.register(apiKeyRoutes, { ...options, keyEnvironment });
+        await v1.register(userRoutes, options);
         await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
         await v1.register(webhookDeliveryRoutes, options);
         await v1.register(webhookReplayRoutes, options);
+      },
+      { prefix: '/v1' },
+    );
+
+    await api.register(
+      async (sessions) => {
+        forbidCaching(sessions);
+        waitForStartGate(sessions, options.gate);
+        limitRequestRate(sessions, limits.requests);
+        refuseUnknownParameters(sessions);
+        await sessions.register(sessionRoutes, { ...options, keyEnvironment });
       },
       { prefix: '/v1' },
     );
@@ -204,6 +237,21 @@ const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Prom
   const { environment, orders, payments, now, wallet } = options;
   const sandbox = environment === 'sandbox' ? { orders, payments, now, wallet: wallet ?? null } : undefined;
   await app.register(payPageRoutes, { ...options, sandbox });
+};
+
+/** Counts requests by address, because the files of the dashboard need no session. */
+const serveDashboard = async (app: FastifyInstance, options: AppOptions & { dashboard: Dashboard }): Promise<void> => {
+  setLoadClass(app, 'page');
+  limitRequestRate(app, options.limits.requests);
+  dashboardRoutes(app, options.dashboard);
+};
+
+/** Counts requests by address, because whoever checks the log needs no key. */
+const serveTransparencyLog = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
+  setLoadClass(app, 'page');
+  waitForStartGate(app, options.gate);
+  limitRequestRate(app, options.limits.requests);
+  transparencyLogRoutes(app, options);
 };
 
 /** Sets the class of all routes that have none. */

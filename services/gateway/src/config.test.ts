@@ -1,3 +1,4 @@
+import { newSigningKey } from '@cpg/transparency-log';
 import { readConfig } from './config.ts';
 
 const ENV = {
@@ -7,6 +8,7 @@ const ENV = {
   GATEWAY_TO_PAYMENTS_TOKEN: 'q'.repeat(32),
   GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: 'd'.repeat(32),
   DATABASE_URL: 'postgres://localhost/app',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false',
   ORDERS_URL: 'http://127.0.0.1:4001',
   PAYMENTS_URL: 'http://127.0.0.1:4002',
   WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:4003',
@@ -53,7 +55,30 @@ test('rejects a short encryption key, and what is for sandboxes in production', 
   );
 });
 
-test('production refuses to trust every proxy', () => {
+test('AUDIT_LOG_KEY is a key for signed notes, or absent', () => {
+  expect(readConfig(ENV).AUDIT_LOG_KEY).toBeUndefined();
+  const key = newSigningKey('pay.example.com');
+  expect(readConfig({ ...ENV, AUDIT_LOG_KEY: key }).AUDIT_LOG_KEY).toMatchObject({ name: 'pay.example.com' });
+  const wrong = 'a'.repeat(64);
+  const error = /AUDIT_LOG_KEY: is not a key for signed notes.*new-audit-log-key/;
+  expect(() => readConfig({ ...ENV, AUDIT_LOG_KEY: wrong })).toThrow(error);
+});
+
+test('the settings of OpenID Connect are set together, with the address of the gateway', () => {
+  const oidc = {
+    OIDC_ISSUER: 'https://id.example',
+    OIDC_CLIENT_ID: 'gateway',
+    OIDC_CLIENT_SECRET: 's',
+    OIDC_NAME: 'Acme',
+  };
+  expect(readConfig({ ...ENV, PUBLIC_URL: 'https://pay.example' }).OIDC_ISSUER).toBeUndefined();
+  expect(readConfig({ ...ENV, ...oidc, PUBLIC_URL: 'https://pay.example' })).toMatchObject(oidc);
+  expect(() => readConfig({ ...ENV, OIDC_ISSUER: oidc.OIDC_ISSUER })).toThrow(
+    /OIDC_CLIENT_ID: is missing[^]*OIDC_CLIENT_SECRET[^]*OIDC_NAME[^]*PUBLIC_URL/,
+  );
+});
+
+test('production refuses to trust every proxy, and a provider over plain http', () => {
   const secret = (text: string) => `${text} 4f8c1e0b7d2a96351c3e5f7a9b0d2c4e`;
   const production = {
     ...ENV,
@@ -65,6 +90,15 @@ test('production refuses to trust every proxy', () => {
     API_KEY_PEPPER: secret('pepper'),
     WEBHOOK_ENCRYPTION_KEY: secret('seal'),
   };
+  const oidc = {
+    OIDC_CLIENT_ID: 'gateway',
+    OIDC_CLIENT_SECRET: 's',
+    OIDC_NAME: 'Acme',
+    PUBLIC_URL: 'https://pay.example',
+  };
+  expect(() => readConfig({ ...production, ...oidc, OIDC_ISSUER: 'http://id.example' })).toThrow(
+    /OIDC_ISSUER: is not encrypted/,
+  );
   expect(() => readConfig({ ...production, TRUST_PROXY: 'true' })).toThrow(
     /TRUST_PROXY: true lets any client choose its own address: list the addresses of your proxies, or give their number/,
   );

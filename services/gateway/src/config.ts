@@ -1,6 +1,7 @@
 import {
   AddressList,
   CommaSeparatedList,
+  EventStoreConfig,
   Flag,
   HttpUrl,
   isAddressOrCidr,
@@ -10,6 +11,7 @@ import {
   SecretList,
   ServiceConfig,
 } from '@cpg/platform';
+import { noteSigner } from '@cpg/transparency-log';
 import { z } from 'zod';
 
 const TRUST_PROXY_ERROR =
@@ -26,8 +28,25 @@ const TrustProxy = z.union([
   CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), { error: TRUST_PROXY_ERROR }),
 ]);
 
+const OIDC = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME'] as const;
+
+/** A private key for signed notes. */
+const SigningKey = z.string().transform((text, { addIssue }) => {
+  try {
+    return noteSigner(text);
+  } catch (error) {
+    addIssue({
+      code: 'custom',
+      message: `${(error as Error).message}: make one with "admin secrets new-audit-log-key"`,
+    });
+    return z.NEVER;
+  }
+});
+
 const GatewayConfig = ServiceConfig.extend({
   PORT: Port.default(4000),
+  /** Changes of merchants are appended there. The gateway works without it, and they wait. */
+  EVENTSTORE_URL: EventStoreConfig.shape.EVENTSTORE_URL,
   ORDERS_URL: HttpUrl,
   PAYMENTS_URL: HttpUrl,
   WEBHOOK_DISPATCHER_URL: HttpUrl,
@@ -39,6 +58,8 @@ const GatewayConfig = ServiceConfig.extend({
   API_KEY_PEPPER: SecretList,
   /** The first key encrypts; all keys decrypt. */
   WEBHOOK_ENCRYPTION_KEY: SecretList,
+  /** Signs the checkpoints of the transparency log. Without it, none is kept. */
+  AUDIT_LOG_KEY: SigningKey.optional(),
   /** Requests of an API key, or without a key of a client address (IPv6: /64). 0 for either is no limit. */
   RATE_LIMIT_PER_SECOND: Limit.default(100),
   RATE_LIMIT_BURST: Limit.default(200),
@@ -56,6 +77,14 @@ const GatewayConfig = ServiceConfig.extend({
   PAY_PAGE_STREAMS: Limit.default(20_000),
   /** The same per client address (IPv6: /64), which customers of a mobile carrier can share. */
   PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
+  /** The provider of OpenID Connect that users can sign in with. All are set, or none but PUBLIC_URL. */
+  OIDC_ISSUER: HttpUrl.optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  /** What the button of the sign-in page calls the provider. */
+  OIDC_NAME: z.string().max(60).optional(),
+  /** Public address of the gateway: the provider sends browsers back there. */
+  PUBLIC_URL: HttpUrl.optional(),
   /** A local EVM node. Payment pages offer to pay with the test money of its first account. */
   TEST_WALLET_URL: HttpUrl.optional(),
 })
@@ -70,6 +99,16 @@ const GatewayConfig = ServiceConfig.extend({
   .refine((config) => !(config.ENVIRONMENT === 'production' && config.TEST_WALLET_URL !== undefined), {
     path: ['TEST_WALLET_URL'],
     error: 'is for sandboxes only',
+  })
+  .superRefine((config, { addIssue }) => {
+    if (OIDC.every((name) => config[name] === undefined)) return;
+    for (const name of [...OIDC, 'PUBLIC_URL'] as const)
+      if (config[name] === undefined)
+        addIssue({
+          code: 'custom',
+          path: [name],
+          message: `is missing: ${OIDC.join(', ')} and PUBLIC_URL belong together`,
+        });
   });
 
 export type GatewayConfig = z.infer<typeof GatewayConfig>;
@@ -107,6 +146,7 @@ export const readDepositSettingsConfig = (env: NodeJS.ProcessEnv) => read(Deposi
 const SecretsConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true }).extend({
   API_KEY_PEPPER: SecretList,
   WEBHOOK_ENCRYPTION_KEY: SecretList,
+  AUDIT_LOG_KEY: SigningKey.optional(),
 });
 
 /** The configuration of the `secrets` commands. */

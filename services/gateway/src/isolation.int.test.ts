@@ -3,19 +3,33 @@ import type { Pool } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import * as secrets from './admin/secrets.ts';
 import * as keyList from './api/api-keys/api-key-list.ts';
+import * as auditLog from './api/audit-log/audit-log.ts';
 import * as deliveries from './api/deliveries/delivery-queries.ts';
+import * as webhookHealth from './api/deliveries/webhook-health.ts';
 import * as lists from './api/lists/page.ts';
+import * as merchantChanges from './api/merchants/merchant-changes.ts';
 import * as merchants from './api/merchants/merchant-queries.ts';
 import * as orders from './api/orders/order-queries.ts';
 import * as overview from './api/overview/overview.ts';
 import * as pageSettings from './api/payment-page/payment-page-settings.ts';
 import * as payments from './api/payments/payment-queries.ts';
+import * as volume from './api/reports/volume.ts';
 import * as refunds from './api/refunds/refund-routes.ts';
+import * as userList from './api/users/user-list.ts';
 import * as webhooks from './api/webhooks/webhook-queries.ts';
+import * as recorded from './audit/record-change.ts';
 import * as checkout from './checkout/state/checkout-queries.ts';
 import * as deletions from './door/idempotency/deleted-resources.ts';
 import * as requests from './door/idempotency/stored-requests.ts';
 import * as credentials from './door/keys/credentials.ts';
+import * as scopeUses from './door/keys/scope-uses.ts';
+import * as challenges from './identity/challenges.ts';
+import * as passkeys from './identity/passkey-store.ts';
+import * as sessions from './identity/sessions.ts';
+import * as attempts from './identity/sign-in-attempts.ts';
+import * as links from './identity/sign-in-links.ts';
+import { hashOfToken } from './identity/tokens.ts';
+import * as users from './identity/users.ts';
 import { startGateway, type TestGateway } from './testing/jest-gateway.ts';
 import {
   ADDRESS,
@@ -47,6 +61,9 @@ const ofMerchant = (run: Run): Statement => ({ scope: 'merchant', run });
 const ofAll = (reason: string) => ({ scope: 'all', reason }) as const;
 
 const AT = new Date('2026-02-01T00:00:00Z');
+/** While the sessions of the parties are open. */
+const SOON = new Date('2026-01-31T13:00:00Z');
+const CHANGE = { by: 'key:tests', at: AT };
 const LIST = { page: 1, limit: 10, sort: 'asc' } as const;
 const claimOf = ({ holder }: Ids, { merchantId, idempotencyKey: key }: Ids): requests.Claim => ({
   ...{ merchantId, key, requestHash: 'of all', seed: 'fresh', holder, instance: null, resource: 'ord_{seed}' },
@@ -66,6 +83,23 @@ const ordersOf = ({ merchantId }: Ids) =>
   }) satisfies Parameters<typeof lists.selectResources>[1];
 const replayed = ({ webhookId: id }: Ids) => ({ id, is_enabled: true });
 
+const userOf = ({ userId, merchantId, email }: Ids) =>
+  ({
+    ...{ id: userId, merchant_id: merchantId, email, name: null, role: 'owner', created_by: 'tests', created_at: AT },
+    ...{ password_hash: null, totp_box: null, totp_confirmed_at: null, totp_step: null, updated_at: null },
+    ...{ last_signed_in_at: null, disabled_at: null, oidc_subject: null },
+  }) satisfies users.User;
+const passkeyOf = ({ passkeyId, userId, token }: Ids) =>
+  ({
+    ...{ id: passkeyId, user_id: userId, credential_id: token, public_key: new Uint8Array(1), counter: 7 },
+    ...{ transports: [], name: 'phone', is_backed_up: false, created_at: AT },
+  }) satisfies passkeys.NewPasskey;
+const sessionOf = ({ sessionId, userId }: Ids) =>
+  ({
+    ...{ id: sessionId, user_id: userId, method: 'link', address: '127.0.0.1', user_agent: null, created_at: SOON },
+    ...{ last_seen_at: SOON, expires_at: AT },
+  }) satisfies sessions.Session;
+
 /** Every function that runs a statement, by its module. The last test asks for those that are missing. */
 const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | ReturnType<typeof ofAll>>>>> = {
   'admin/clock.ts': {
@@ -82,19 +116,37 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
   },
   'api/api-keys/api-key-list.ts': {
     listApiKeys: ofMerchant((db, own) => keyList.listApiKeys(db, own.merchantId, LIST, AT)),
+    showApiKey: ofKey(async (db, own, given) => {
+      const key = await credentials.credentialById(db, own.merchantId, given.keyId);
+      return key && keyList.showApiKey(db, key, AT);
+    }),
+  },
+  'api/audit-log/audit-log.ts': {
+    listChanges: ofMerchant((db, own, given) =>
+      auditLog.listChanges(db, own.merchantId, { ...LIST, subject: given.merchantId }),
+    ),
   },
   'api/deliveries/delivery-queries.ts': {
     listDeliveries: ofKey((db, own) => deliveries.listDeliveries(db, own.webhookId, LIST)),
     listDeliveriesOfMerchant: ofMerchant((db, own) => deliveries.listDeliveriesOfMerchant(db, own.merchantId, LIST)),
+    listDeliveriesOfOrder: ofKey((db, own, given) =>
+      deliveries.listDeliveriesOfOrder(db, { merchantId: own.merchantId, orderId: given.orderId }, LIST),
+    ),
     deliveryById: ofKey((db, own, given) =>
       deliveries.deliveryById(db, { id: own.webhookId, url: 'https://shop.example' }, given.deliveryId, { limit: 10 }),
     ),
     listReplays: ofKey((db, own) => deliveries.listReplays(db, replayed(own), LIST)),
     replayById: ofKey((db, own, given) => deliveries.replayById(db, replayed(own), given.replayId)),
   },
+  'api/deliveries/webhook-health.ts': {
+    readWebhookHealth: ofKey((db, own) => webhookHealth.readWebhookHealth(db, own.webhookId, AT)),
+  },
   'api/lists/page.ts': {
     selectPage: ofMerchant((db, own) => lists.selectPage(db, { ...ordersOf(own), columns: ['status'] })),
     selectResources: ofMerchant((db, own) => lists.selectResources(db, ordersOf(own))),
+  },
+  'api/merchants/merchant-changes.ts': {
+    statusChangesOf: ofMerchant((db, own) => merchantChanges.statusChangesOf(db, own.merchantId)),
   },
   'api/merchants/merchant-queries.ts': {
     merchantById: ofMerchant((db, own) => merchants.merchantById(db, own.merchantId)),
@@ -104,11 +156,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     listMerchants: ofAll('an operator lists the merchants'),
     insertMerchant: ofMerchant((db, own) => merchants.insertMerchant(db, 'mer_new', definitionOf(own), AT)),
     updateMerchant: ofMerchant((db, own) => merchants.updateMerchant(db, own.merchantId, definitionOf(own), AT)),
-    changeMerchantStatus: ofMerchant((db, own) => {
-      const change = { status: 'disabled', at: AT, by: 'Ana', reason: 'ticket 7' } as const;
-      return merchants.changeMerchantStatus(db, own.merchantId, change);
-    }),
-    statusChangesOf: ofMerchant((db, own) => merchants.statusChangesOf(db, own.merchantId)),
+    updateMerchantStatus: ofMerchant((db, own) => merchants.updateMerchantStatus(db, own.merchantId, 'disabled', AT)),
   },
   'api/orders/order-queries.ts': {
     listOrders: ofMerchant(async (db, own, given) => {
@@ -117,7 +165,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
         { status: ['paid', 'expired'] },
         { metadata: { table: 'B7' } },
         { metadata: { table: 'B7' }, status: ['paid'] },
-        { updated_from: new Date(0) },
+        { updated_from: new Date(0), updated_to: AT },
         { min_amount: '1', currency: 'USDC' },
         ...[
           given.orderId,
@@ -147,7 +195,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     paymentPageSettings: ofMerchant((db, own) => pageSettings.paymentPageSettings(db, own.merchantId)),
     logoByHash: ofMerchant((db, own) => pageSettings.logoByHash(db, own.logoHash)),
     replacePaymentPageSettings: ofMerchant((db, own) =>
-      pageSettings.replacePaymentPageSettings(own.merchantId, {}, { db, allowLocalUrls: false, at: AT }),
+      pageSettings.replacePaymentPageSettings(own.merchantId, {}, { pool: db, allowLocalUrls: false, change: CHANGE }),
     ),
   },
   'api/payments/payment-queries.ts': {
@@ -157,6 +205,10 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
         { external_reference_id: 'cart 1' },
         { payment_reference: 'page 1' },
         { tx_hash: TX_HASH },
+        { applied_from: new Date(0), applied_to: AT },
+        { refunded_from: new Date(0), refunded_to: AT },
+        { failed_from: new Date(0), failed_to: AT },
+        { updated_from: new Date(0), updated_to: AT },
       ];
       const found = [];
       for (const filter of filters) found.push(await payments.listPayments(db, own.merchantId, { ...LIST, ...filter }));
@@ -172,15 +224,23 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     ),
     refundById: ofKey((db, own, given) => refunds.refundById(db, own.merchantId, given.refundId)),
   },
+  'api/reports/volume.ts': {
+    readVolume: ofMerchant((db, { merchantId }) =>
+      volume.readVolume({ db, merchantId, from: undefined, to: undefined, timezone: 'UTC', at: AT }),
+    ),
+  },
+  'api/users/user-list.ts': {
+    listUsers: ofMerchant((db, own) => userList.listUsers(db, own.merchantId, LIST)),
+  },
   'api/webhooks/webhook-queries.ts': {
     hasRoomForWebhook: ofMerchant((db, own, given) =>
       webhooks.hasRoomForWebhook(db, own.merchantId, given.webhookId, 2),
     ),
     insertWebhook: ofMerchant(async (db, { merchantId, secret: secretBox, webhookId }) => {
-      const webhook = { merchantId, secretBox, url: 'https://shop.example', events: [], seed: 'fresh', at: AT };
+      const webhook = { merchantId, secretBox, url: 'https://shop.example', events: [], seed: 'fresh' };
       return [
-        await webhooks.insertWebhook(db, { ...webhook, id: webhookId }, 2),
-        await webhooks.insertWebhook(db, { ...webhook, id: 'whk_new' }, 2),
+        await webhooks.insertWebhook(db, { ...webhook, id: webhookId }, 2, CHANGE),
+        await webhooks.insertWebhook(db, { ...webhook, id: 'whk_new' }, 2, CHANGE),
       ];
     }),
     listWebhooks: ofMerchant((db, own) => webhooks.listWebhooks(db, own.merchantId, LIST)),
@@ -188,17 +248,33 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
     countDisabledWebhooks: ofMerchant((db, own) => webhooks.countDisabledWebhooks(db, own.merchantId)),
     merchantIdOfWebhook: ofKey((db, own) => webhooks.merchantIdOfWebhook(db, own.webhookId)),
     updateWebhook: ofKey((db, own, given) =>
-      webhooks.updateWebhook(db, own.merchantId, given.webhookId, { is_enabled: true }, AT),
+      webhooks.updateWebhook(db, own.merchantId, given.webhookId, { is_enabled: true }, CHANGE),
     ),
     rotateWebhookSecret: ofKey((db, own, given) => {
-      const rotation = { secretBox: 'fresh', seed: 'fresh', at: AT, overlapUntil: AT };
-      return webhooks.rotateWebhookSecret(db, own.merchantId, given.webhookId, rotation);
+      const rotation = { secretBox: 'fresh', seed: 'fresh', overlapUntil: AT };
+      return webhooks.rotateWebhookSecret(db, own.merchantId, given.webhookId, rotation, CHANGE);
     }),
-    deleteWebhook: ofKey((db, own, given) => webhooks.deleteWebhook(db, own.merchantId, given.webhookId, AT)),
+    deleteWebhook: ofKey((db, own, given) => webhooks.deleteWebhook(db, own.merchantId, given.webhookId, CHANGE)),
     answerWebhookDeletion: ofKey((db, own, given) =>
       webhooks.answerWebhookDeletion(db, own.merchantId, given.webhookId),
     ),
     boxOfEachKey: ofAll('a gateway asks at its start whether it can decrypt every secret'),
+  },
+  'audit/transparency-log/log-tables.ts': {
+    readRevision: ofAll('the log has the events of all'),
+    readCheckpoint: ofAll('the log has the events of all'),
+    tilesIn: ofAll('the log has the events of all'),
+    writeLog: ofAll('the log has the events of all'),
+  },
+  'audit/move-events.ts': {
+    waitingMerchants: ofAll('a gateway moves the events of all merchants'),
+    oldestWaiting: ofAll('a gateway measures the events of all merchants'),
+    moveEvents: ofAll('appends the events of one merchant: the tests of the mover check which'),
+  },
+  'audit/record-change.ts': {
+    recordChange: ofMerchant((db, own) =>
+      recorded.recordChange(db, { type: 'WebhookDeleted', merchantId: own.merchantId, subject: own.webhookId }, CHANGE),
+    ),
   },
   'checkout/state/checkout-queries.ts': {
     checkoutOrder: ofKey((db, own, given) => checkout.checkoutOrder(db, own.merchantId, given.orderId)),
@@ -261,6 +337,70 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       const key = { text: 'text', environment: 'sandbox', kid: 'fresh', secret: 'fresh' } as const;
       return credentials.issueKey(db, spec, { pepper: 'pepper', at: AT, key });
     }),
+  },
+  'door/keys/scope-uses.ts': {
+    updateScopeUses: ofKey((db, own) =>
+      scopeUses.updateScopeUses(db, [{ kid: own.kid, scope: 'orders:self:read', day: '2026-01-31' }]),
+    ),
+    scopeUsesOf: ofKey((db, own) => scopeUses.scopeUsesOf(db, [own.kid])),
+  },
+  'identity/challenges.ts': {
+    useChallenge: ofKey((db, own) => challenges.useChallenge(db, { text: own.token, expiresAt: AT })),
+  },
+  'identity/passkey-store.ts': {
+    passkeysOf: ofKey((db, own) => passkeys.passkeysOf(db, own.userId)),
+    passkeyByCredential: ofKey((db, own) => passkeys.passkeyByCredential(db, own.token)),
+    insertPasskey: ofKey(async (db, own) => [
+      await passkeys.insertPasskey(db, { ...passkeyOf(own), id: 'pky_new', credential_id: 'fresh' }),
+      await passkeys.insertPasskey(db, { ...passkeyOf(own), id: 'pky_other' }),
+    ]),
+    recordUse: ofKey((db, own) => passkeys.recordUse(db, own.passkeyId, { counter: 8, isBackedUp: true, at: AT })),
+    deletePasskey: ofKey((db, own, given) => passkeys.deletePasskey(db, own.userId, given.passkeyId)),
+  },
+  'identity/sessions.ts': {
+    openSession: ofKey((db, own) => sessions.openSession(db, hashOfToken(own.token), SOON)),
+    markSeen: ofKey((db, own) => sessions.markSeen(db, sessionOf(own), AT)),
+    startSession: ofKey((db, own) => sessions.startSession(db, { ...sessionOf(own), id: 'ses_new' }, 'fresh', AT)),
+    sessionsOf: ofKey((db, own) => sessions.sessionsOf(db, own.userId, SOON)),
+    endSession: ofKey((db, own, given) => sessions.endSession(db, own.userId, given.sessionId)),
+    endSessions: ofKey((db, own) => sessions.endSessions(db, own.userId)),
+    endSessionOfToken: ofKey((db, own) => sessions.endSessionOfToken(db, hashOfToken(own.token))),
+    deleteEndedSignIns: ofAll('a gateway deletes what has ended'),
+  },
+  'identity/sign-in-attempts.ts': {
+    beginAttempt: ofKey(async (db, own) =>
+      Object.keys(await attempts.beginAttempt(db, { account: own.userId, browser: '' }, SOON)),
+    ),
+    forgetAttempt: ofKey((db) => attempts.forgetAttempt(db, '0')),
+    forgetAttempts: ofKey((db, own) => attempts.forgetAttempts(db, { account: own.userId, browser: '' })),
+    isKnownBrowser: ofKey((db, own, given) => attempts.isKnownBrowser(db, own.userId, hashOfToken(given.token))),
+    rememberBrowser: ofKey((db, own) => attempts.rememberBrowser(db, own.userId, hashOfToken(own.token), AT)),
+  },
+  'identity/sign-in-links.ts': {
+    makeSignInLink: ofKey(
+      async (db, own) => (await links.makeSignInLink(db, own.userId, { by: 'tests', at: AT })).expiresAt,
+    ),
+    userOfLink: ofKey((db, own) => links.userOfLink(db, own.token, AT)),
+    useLink: ofKey((db, own) => links.useLink(db, own.token)),
+    deleteLinks: ofKey((db, own) => links.deleteLinks(db, own.userId)),
+  },
+  'identity/users.ts': {
+    userByEmail: ofKey((db, own) => users.userByEmail(db, own.email)),
+    userById: ofKey((db, own, given) => users.userById(db, own.merchantId, given.userId)),
+    usersOf: ofMerchant((db, own) => users.usersOf(db, own.merchantId)),
+    insertUser: ofKey((db, own) => users.insertUser(db, { ...userOf(own), id: 'usr_new' })),
+    updateUser: ofKey((db, own) => users.updateUser(db, own.userId, { name: 'Ada', status: 'disabled' }, AT)),
+    deleteUser: ofKey((db, own) => users.deleteUser(db, own.userId)),
+    countOtherOwners: ofMerchant((db, own) => users.countOtherOwners(db, userOf(own))),
+    setPassword: ofKey((db, own) => users.setPassword(db, own.userId, 'fresh', AT)),
+    setTotp: ofKey((db, own) => users.setTotp(db, own.userId, 'fresh', AT)),
+    acceptTotpStep: ofKey((db, own) => users.acceptTotpStep(db, own.userId, 7)),
+    confirmTotp: ofKey((db, own) => users.confirmTotp(db, own.userId, ['fresh'], AT)),
+    deleteRecoveryCodes: ofKey((db, own) => users.deleteRecoveryCodes(db, own.userId)),
+    useRecoveryCode: ofKey((db, own, given) => users.useRecoveryCode(db, own.userId, hashOfToken(given.token))),
+    bindOidcSubject: ofKey((db, own) => users.bindOidcSubject(db, own.userId, 'fresh')),
+    totpBoxes: ofAll('an operator encrypts all secrets again'),
+    totpBoxOfEachKey: ofAll('a gateway asks at its start whether it can decrypt every secret'),
   },
 };
 

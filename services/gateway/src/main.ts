@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scalesOf } from '@cpg/contracts';
+import { EVENT_STORE, openEventStore } from '@cpg/event-sourcing';
 import {
   createAddressMatcher,
   createClockGuard,
@@ -18,6 +21,7 @@ import {
 } from '@cpg/platform';
 import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/platform/postgres';
 import { z } from 'zod';
+import { startAudit } from './audit/start-audit.ts';
 import { checkEndpointUrl } from './api/merchant-urls.ts';
 import { ordersClient } from './api/orders/orders-client.ts';
 import { paymentsClient } from './api/payments/payments-client.ts';
@@ -26,6 +30,7 @@ import { boxOfEachKey } from './api/webhooks/webhook-queries.ts';
 import { buildApp } from './app.ts';
 import { nodeWallet } from './checkout/sandbox/test-wallet.ts';
 import { type GatewayConfig, readConfig } from './config.ts';
+import { readDashboard } from './dashboard/dashboard-files.ts';
 import { deleteExpiredRequests, holdInstanceLock } from './door/idempotency/stored-requests.ts';
 import { startCleanup } from './door/idempotency/cleanup.ts';
 import { completeCrashedDeletions } from './door/idempotency/deleted-resources.ts';
@@ -34,7 +39,11 @@ import { type Authenticator, type AuthenticatorOptions, createAuthenticator } fr
 import { createCredentialLoader, credentialsByKids, replaceHash, updateLastUsed } from './door/keys/credentials.ts';
 import { createKeyVerifier } from './door/keys/hash.ts';
 import { createLastUsedTracker } from './door/keys/last-used.ts';
+import { createScopeUseTracker, updateScopeUses } from './door/keys/scope-uses.ts';
 import { createRateLimits } from './door/limits/rate-limits.ts';
+import { createOidcProvider } from './identity/oidc.ts';
+import { deleteEndedSignIns } from './identity/sessions.ts';
+import { totpBoxOfEachKey } from './identity/users.ts';
 import { migrateGateway } from './migrations.ts';
 import { readSdkPackage } from './openapi/sdk-package.ts';
 import { openPools, type Pools } from './pools.ts';
@@ -45,6 +54,9 @@ await runService(async () => {
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
   const services = connectServices(config, outages);
+  const store = openEventStore({ url: config.EVENTSTORE_URL, log });
+  // The gateway is ready without it. During an outage, the check replaces a client that keeps failing.
+  outages.watch(EVENT_STORE, { check: store.check });
 
   const startup = createStartupTasks(log);
   const gate = createStartGate();
@@ -53,9 +65,11 @@ await runService(async () => {
   const metrics = createServiceMetrics(outages);
   const clock = createClockGuard({ now, ...databaseClocks(pool), metrics, log });
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
+  const scopeUses = createScopeUseTracker({ write: (uses) => updateScopeUses(pool, uses), log });
   const cleanup = startCleanup({
     tasks: {
       'deleted expired idempotency keys': () => deleteExpiredRequests(pool, clock.endsBy()),
+      'deleted ended sessions and links': () => deleteEndedSignIns(pool, clock.endsBy()),
       'deleted stored responses of deleted orders': () => completeCrashedDeletions(pool, clock.endsBy()),
     },
     log,
@@ -68,6 +82,7 @@ await runService(async () => {
     pool,
     ...services.clients,
     authenticator: keyAuthenticator(config, pools, { onUse: lastUsed.record, now, log }),
+    onScopeUse: (kid, scope) => scopeUses.record(kid, scope, now()),
     pepper: config.API_KEY_PEPPER[0]!,
     limits: createRateLimits({
       perSecond: config.RATE_LIMIT_PER_SECOND,
@@ -90,6 +105,8 @@ await runService(async () => {
     endsBy: clock.endsBy,
     wallet: config.TEST_WALLET_URL === undefined ? undefined : nodeWallet(config.TEST_WALLET_URL),
     ...(config.ENVIRONMENT === 'sandbox' && { sdk: readSdkPackage(fileURLToPath(new URL('./sdk', import.meta.url))) }),
+    dashboard: readDashboard(dashboardFolder()),
+    oidc: oidcOf(config),
     log,
     trustProxy: config.TRUST_PROXY,
     payPage: payPageOf(config),
@@ -97,13 +114,22 @@ await runService(async () => {
   await app.listen({ port: config.PORT, host: config.HOST });
   clock.start();
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
+  let audit: ReturnType<typeof startAudit> | undefined;
   startup
     .run('migrations', async () => {
       await migrateGateway(pool, config.ENVIRONMENT);
-      box.requireKeysOf(await boxOfEachKey(pool));
+      box.requireKeysOf([...(await boxOfEachKey(pool)), ...(await totpBoxOfEachKey(pool))]);
     })
-    .then(gate.open)
-    .catch(() => {});
+    .then(
+      () => {
+        gate.open();
+        const { ENVIRONMENT: environment, DATABASE_URL: databaseUrl, AUDIT_LOG_KEY: signer } = config;
+        const { client } = store;
+        const { failed } = outages;
+        audit = startAudit({ client, pool, databaseUrl, environment, signer, now, metrics, failed, log });
+      },
+      () => {}, // The process stops.
+    );
   return {
     log,
     close: [
@@ -113,12 +139,27 @@ await runService(async () => {
       clock.stop,
       cleanup.stop,
       lastUsed.stop,
+      scopeUses.stop,
+      () => audit?.stop(),
       instanceLock.stop,
+      store.close,
       services.close,
       pools.end,
     ],
   };
 });
+
+/** Where the build of packages/dashboard is. */
+function dashboardFolder(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('@cpg/dashboard/package.json')), 'dist');
+}
+
+/** The provider of OpenID Connect, if one is configured: the settings are all there, or none. */
+function oidcOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, PUBLIC_URL }: GatewayConfig) {
+  if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !OIDC_NAME || !PUBLIC_URL) return undefined;
+  const client = { clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET };
+  return createOidcProvider({ issuer: OIDC_ISSUER, ...client, name: OIDC_NAME, publicUrl: PUBLIC_URL });
+}
 
 /** The script of the payment page, and how many pages may be open. */
 function payPageOf({ PAY_PAGE_STREAMS: max, PAY_PAGE_STREAMS_PER_ADDRESS: maxPerAddress }: GatewayConfig) {

@@ -14,7 +14,12 @@ create table payments (
   revision bigint not null,
   deleted boolean not null default false,
   resource json,
-  tx_hash text
+  tx_hash text,
+  -- As `resource` shows them.
+  applied_at timestamptz,
+  refunded_at timestamptz,
+  failed_at timestamptz,
+  updated_at timestamptz
 ) with (
   -- Lists read recent rows from an index alone once they are vacuumed.
   autovacuum_vacuum_insert_scale_factor = 0.02
@@ -31,6 +36,11 @@ create index payments_by_status_and_currency_and_rail on payments (merchant_id, 
 -- Few payments are due back, so the other filters are checked in the same index.
 create index payments_due_back on payments (merchant_id, created_at, id) include (status, currency, payment_rail) where due_back and not deleted;
 create index payments_by_order on payments (order_id) where not deleted;
+-- Lists of a range of these times count, and find few rows, in the index alone.
+create index payments_by_application on payments (merchant_id, applied_at, created_at, id) where applied_at is not null and not deleted;
+create index payments_by_refund on payments (merchant_id, refunded_at, created_at, id) where refunded_at is not null and not deleted;
+create index payments_by_failure on payments (merchant_id, failed_at, created_at, id) where failed_at is not null and not deleted;
+create index payments_by_update on payments (merchant_id, updated_at, created_at, id) where not deleted;
 create index payments_by_transaction on payments (merchant_id, tx_hash) where not deleted and tx_hash is not null;
 
 -- `resource` is the refund exactly as the API shows it. The projection of payments writes it.
@@ -67,6 +77,7 @@ create unique index refunds_by_claim on refunds (claim_hash) where claim_hash is
 create index refunds_newest on refunds (merchant_id, created_at desc, id desc);
 create index refunds_by_status on refunds (merchant_id, status, created_at, id);
 create index refunds_by_currency on refunds (merchant_id, currency, created_at, id);
+create index refunds_by_end on refunds (merchant_id, ended_at) where ended_at is not null;
 create index refunds_by_payment on refunds (payment_id);
 create index refunds_by_order on refunds (order_id);
 
@@ -167,11 +178,13 @@ create trigger count_deleted after delete on refunds referencing old table as ol
 
 -- Deleted payments are among them, without `resource`.
 create view api_payments as
-  select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource, tx_hash from payments;
+  select id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, deleted, resource, tx_hash, applied_at, refunded_at, failed_at,
+    updated_at
+  from payments;
 create view api_payment_counts as select merchant_id, day, status, currency, payment_rail, due_back, n from payment_counts;
 -- `page_claim` names the claim link that the payment page shows: while the refund waits for an address of the payer.
 create view api_refunds as
-  select id, payment_id, merchant_id, order_id, currency, status, created_at, resource,
+  select id, payment_id, merchant_id, order_id, currency, status, created_at, ended_at, resource,
     case when claim_on_page and status = 'pending' and destination is null then claim_hash end as page_claim
   from refunds;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;

@@ -3,8 +3,12 @@ import {
   ACCOUNT_STREAM_PREFIX,
   CHAIN_STREAM_PREFIX,
   DEPOSIT_SETTINGS_STREAM,
+  MERCHANT_STREAM_PREFIX,
   PAYMENT_STREAM_PREFIX,
+  SCALES_STREAM,
+  STORE_STREAM,
   TOPICS,
+  TRANSPARENCY_LOG_STREAM,
 } from '@cpg/contracts';
 import { runServiceCommands, serviceCommands, withStores } from '@cpg/operations';
 import { createLogger, readConfig, ServiceConfig, wallClock, writeErrorLine, writeLine } from '@cpg/platform';
@@ -51,7 +55,16 @@ const program = serviceCommands({
   env,
   projectionOf: paymentProjection,
   moreProjectionsOf: (client) => [payableProjection(client)],
-  ownPrefixes: [PAYMENT_STREAM_PREFIX, ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM],
+  ownPrefixes: [
+    PAYMENT_STREAM_PREFIX,
+    ACCOUNT_STREAM_PREFIX,
+    CHAIN_STREAM_PREFIX,
+    DEPOSIT_SETTINGS_STREAM,
+    MERCHANT_STREAM_PREFIX,
+    TRANSPARENCY_LOG_STREAM,
+    SCALES_STREAM,
+    STORE_STREAM,
+  ],
   migrations: MIGRATIONS.folder,
   published: { topic: TOPICS.payments.name, objectType: 'payment' },
   verifyMore: ({ client, ...options }) => verifyBooks(client, options),

@@ -31,7 +31,7 @@ import { providerReports } from './rails/gateway-pay/provider-reports.ts';
 import { openRails } from './rails/open-rails.ts';
 import { paymentDeletion } from './read/deletion.ts';
 import { paymentProjection } from './read/payment-projection.ts';
-import { paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
+import { paymentIdsOf, paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
 import { refundClaims } from './refunds/refund-claims.ts';
 import { refundDestinations } from './refunds/refund-destination.ts';
 import { orderRefunds } from './refunds/order-refunds.ts';
@@ -120,6 +120,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
       commands,
       deletePayments,
       unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
+      paymentIdsOf: (orderId) => paymentIdsOf(readModel, orderId),
       readStatusOf: chains.readStatusOf,
       history: paymentHistory({ client, readModel }),
       depositSettings: depositSettings({ client, accounts, table, environment, log }),

@@ -35,6 +35,7 @@ import {
   RegisterPaymentCall,
   Stock,
   StockCall,
+  PaymentsOfOrder,
   UnsettledPayment,
   UnsettledPaymentCall,
 } from '@cpg/contracts';
@@ -67,6 +68,8 @@ export interface PaymentRoutes {
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<UnsettledPayment>;
+  /** The ids of all payments of an order. */
+  readonly paymentIdsOf: (orderId: string) => Promise<string[]>;
   readonly readStatusOf: ReadStatusOf;
   readonly history: PaymentHistoryReader;
 }
@@ -104,6 +107,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     commands,
     deletePayments,
     unsettledPayment,
+    paymentIdsOf,
     readStatusOf,
     history,
   },
@@ -163,6 +167,12 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     '/orders/:id/unsettled-payment',
     { config: FOR_ORDERS, schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
     (request) => unsettledPayment(request.params.id, request.body.held_by_order),
+  );
+
+  app.get(
+    '/orders/:id/payments',
+    { config: FOR_ORDERS, schema: { params: Id, response: { 200: PaymentsOfOrder } } },
+    async (request) => ({ payment_ids: await paymentIdsOf(request.params.id) }),
   );
 
   app.post(

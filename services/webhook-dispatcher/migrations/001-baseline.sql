@@ -10,6 +10,8 @@ create table events (
   type text not null,
   occurred_at timestamptz not null,
   sequence text not null,
+  -- Of the recorded event. A sample has none.
+  hash text,
   body text not null,
   -- Samples are stored as events are, and no replay has them.
   is_test boolean not null default false,
@@ -186,8 +188,8 @@ end $$;
 -- more, and returns one row with `outdated_merchant` for each of these.
 -- The plan is cached once, and has no joins: a condition that uses an index now also uses it when a table has a million rows.
 create function ingest(
-  days date[], ids text[], merchant_ids text[], order_ids text[], types text[], times timestamptz[], sequences text[], bodies text[],
-  tests bool[],
+  days date[], ids text[], merchant_ids text[], order_ids text[], types text[], times timestamptz[], sequences text[], hashes text[],
+  bodies text[], tests bool[],
   delivery_days date[], event_ids text[], webhook_ids text[], delivery_ids text[], event_types text[], delivery_orders text[], sizes int[],
   delivery_tests bool[], leases bool[], delivery_merchants text[],
   ingested_at timestamptz, holder text, merchants text[], versions text[]
@@ -206,9 +208,9 @@ begin
   return query select null::text, null::bigint, null::bool, merchant_id from unnest(outdated) as merchant_id;
   return query
   with stored as (
-    insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
-    select * from unnest(days, ids, merchant_ids, order_ids, types, times, sequences, bodies, tests)
-      as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
+    insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body, is_test)
+    select * from unnest(days, ids, merchant_ids, order_ids, types, times, sequences, hashes, bodies, tests)
+      as e (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body, is_test)
     where e.merchant_id <> all (outdated)
       and (select f.order_id from webhooks.forgotten_orders f where f.order_id = e.order_id) is null
     on conflict do nothing
@@ -536,13 +538,24 @@ end $$;
 
 revoke execute on function list_deliveries from public;
 
--- Published: the gateway is granted these views and `list_deliveries`, and no table.
+-- Published: the gateway is granted these views, `list_deliveries` and `minute_of_delivery`, and no table.
 
 -- The body is null once it is deleted.
 create view api_deliveries as
   select d.id, d.day, d.webhook_id, d.event_id, d.event_type, d.status, d.attempts, d.next_attempt_at, d.updated_at, d.last_status_code, e.body
   from deliveries as d left join events as e on e.id = d.event_id and e.day = d.day;
+-- Of the events of an order and its payments, by an index.
+create view api_order_deliveries as
+  select e.order_id, d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempts, d.next_attempt_at, d.updated_at, d.last_status_code
+  from events as e join deliveries as d on d.event_id = e.id and d.day = e.day;
 create view api_attempts as
   select delivery_id, day, number, started_at, duration_ms, outcome, status_code, error, response from attempts;
+-- How many deliveries of a webhook have a status, by the day of their creation: `start` is its first minute since 1970, in UTC. The rows of a day add up.
+create view api_delivery_counts as
+  select webhook_id, status, start, n from delivery_count_spans where span = 1440
+  union all
+  select webhook_id, statuses.status, minute_of_delivery(id) / 1440 * 1440, statuses.n
+  from delivery_count_changes as changed cross join lateral (values (was, -changed.n), (became, changed.n)) as statuses (status, n)
+  where statuses.status is not null;
 create view api_replays as
   select id, webhook_id, from_at, to_at, event_types, events, deferred, reached_order, created_at, finished_at, canceled_at from replays;

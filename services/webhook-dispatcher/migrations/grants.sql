@@ -7,5 +7,5 @@ revoke insert, update, delete on migrations, environment_stamp from cpg_webhook_
 grant execute on function create_partition, drop_partition to cpg_webhook_dispatcher;
 
 -- Deliveries, replays, and lists of them.
-grant select on api_deliveries, api_attempts, api_replays to cpg_gateway;
-grant execute on function list_deliveries to cpg_gateway;
+grant select on api_deliveries, api_order_deliveries, api_attempts, api_delivery_counts, api_replays to cpg_gateway;
+grant execute on function list_deliveries, minute_of_delivery to cpg_gateway;

@@ -38,15 +38,36 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The callback of a payment provider has no valid signature, or its timestamp is more than 5 minutes from now.',
     remedy: 'Check the secret and the clock. Sign the raw body again for each attempt.',
   },
+  sign_in_failed: {
+    when: 'The email address, the password, the code or the passkey of a sign-in is wrong, or the user is disabled.',
+    remedy:
+      'Check what was typed. After 10 attempts in 15 minutes, sign in from a browser where you signed in before, wait, or ask an owner of your merchant for a sign-in link.',
+  },
+  code_required: {
+    when: 'The password or the link is right, and the user has an authenticator app.',
+    remedy: 'Send the same request with `code`: the 6 digits that the app shows, or a recovery code.',
+  },
+  link_invalid: {
+    when: 'The sign-in link was used, has expired, or was replaced by a newer one.',
+    remedy: 'Ask who sent it for a new one.',
+  },
   insufficient_scope: {
-    when: 'The API key is valid but lacks the scope that this endpoint requires.',
+    when: 'The API key or the role of the user lacks the scope that this endpoint requires.',
     remedy:
       'Use a key with the scope that `required_scope` names. Create one with `POST /v1/api-keys` and a key that has this scope, or ask the operator of your gateway.',
   },
   permission_exceeded: {
-    when: 'The API key that is to be created, changed or rotated may do more than the key of the request: it has another scope, works from other addresses, or lives longer.',
+    when: 'The API key or the user that is to be created or changed may do more than the caller: it has another scope, works from other addresses, or lives longer.',
+    remedy: 'Ask for no more than the caller may do; `details` names what is too much. Or use a key that may do it.',
+  },
+  cross_site_request: {
+    when: 'A page of another site sent the request, or it lacks the token of its session.',
     remedy:
-      'Ask for no more than the key of the request may do; `details` names what is too much. Or use a key that may do it.',
+      'Send requests with a session from the dashboard, with its `csrf_token` in `x-csrf-token`. Programs use an API key.',
+  },
+  sign_in_again: {
+    when: 'The session is older than an hour, and the request adds a way to sign in: whoever took over the session could stay.',
+    remedy: 'Sign in again, then repeat the request.',
   },
   merchant_disabled: {
     when: 'The operator of the gateway disabled the merchant. Its orders go on: payments are recorded, and webhooks delivered.',
@@ -120,6 +141,26 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   api_key_inactive: {
     when: 'The API key is revoked, or has expired, or was already rotated.',
     remedy: 'Create a new key, or rotate the successor of the rotated one.',
+  },
+  email_taken: {
+    when: 'A user with this email address exists. An address belongs to one user of the gateway.',
+    remedy: 'Use another address, or change the user who has it.',
+  },
+  last_owner: {
+    when: 'The change would leave the merchant without an owner who can sign in.',
+    remedy: 'Make another user an owner first.',
+  },
+  user_disabled: {
+    when: 'The user is disabled, so that a sign-in link would not work.',
+    remedy: 'Enable the user first.',
+  },
+  totp_enabled: {
+    when: 'The user has an authenticator app already.',
+    remedy: 'Remove it first, with one of its codes.',
+  },
+  too_many_passkeys: {
+    when: 'The user has 20 passkeys already.',
+    remedy: 'Delete one that is no longer used.',
   },
   webhook_disabled: {
     when: 'The webhook is disabled.',

@@ -263,6 +263,7 @@ export const ORDER_EXAMPLES: Examples = {
       lastHash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       sequence: 7,
       payables: [PAYABLE],
+      paymentIds: [PAYMENT],
       at: REFUNDED,
     },
     resource: null,

@@ -199,7 +199,8 @@ export const payment = (differences: Partial<Payment> = {}): Payment => ({
 export const confirmedPayment = (differences: Partial<Payment> = {}): Payment =>
   payment({ confirmations: 20, updated_at: PAID, ...differences });
 
-export const appliedPayment = (): Payment => confirmedPayment({ status: 'applied', applied_amount: '14.030000' });
+export const appliedPayment = (): Payment =>
+  confirmedPayment({ status: 'applied', applied_amount: '14.030000', applied_at: PAID });
 
 /** All of it is reserved by a refund that waits for its transfer. */
 export const reservedPayment = (): Payment => ({ ...appliedPayment(), reserved_amount: '14.030000' });
@@ -212,6 +213,7 @@ export const shortPayment = (): Payment =>
     fee_amount: '0.140000',
     net_amount: '13.860000',
     applied_amount: '14.000000',
+    applied_at: PAID,
   });
 
 export const orphanedPayment = (): Payment =>
@@ -223,7 +225,13 @@ export const orphanedPayment = (): Payment =>
   });
 
 export const failedPayment = (): Payment =>
-  payment({ status: 'failed', failure_reason: 'dropped from the chain', updated_at: PAID });
+  payment({ status: 'failed', failure_reason: 'dropped from the chain', failed_at: PAID, updated_at: PAID });
 
 export const refundedPayment = (): Payment =>
-  confirmedPayment({ status: 'refunded', refunded_amount: '14.030000', updated_at: REFUNDED });
+  confirmedPayment({
+    status: 'refunded',
+    refunded_amount: '14.030000',
+    applied_at: PAID,
+    refunded_at: REFUNDED,
+    updated_at: REFUNDED,
+  });

@@ -1,6 +1,6 @@
 import { exampleOf } from '../example.ts';
 import { MerchantCreateOrderDto } from '../resources/order.ts';
-import { CreateOrderCall, PaymentOutcome, UpdateOrderCall } from './orders.ts';
+import { CreateOrderCall, PaymentOutcome, RefundPaymentCall, UpdateOrderCall } from './orders.ts';
 
 const order = exampleOf(MerchantCreateOrderDto);
 const call = (changed: unknown) => ({
@@ -22,7 +22,21 @@ test('a create and an update do not validate again what the gateway did', () => 
 test.each<[string, unknown]>([
   ['no order', undefined],
   ['text', 'order'],
-])('a create with %s is refused', (_, changed) => expect(CreateOrderCall.safeParse(call(changed)).success).toBe(false));
+])('a create with %s is refused', (_, changed) =>
+  expect(CreateOrderCall.safeParse(call(changed)).error?.issues).toMatchObject([
+    { path: ['order'], message: 'is not an object' },
+  ]),
+);
+
+test('a refund names its total, and the part that refunds of the order are of it', () => {
+  const refund = {
+    refund_id: 'rfd_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    refunded_total_minor: '5',
+    at: '2026-01-31T12:00:00.000Z',
+  };
+  const ofOrder = { ...refund, order_refunded_total_minor: '3' };
+  expect([refund, ofOrder].map((call) => RefundPaymentCall.parse(call))).toEqual([refund, ofOrder]);
+});
 
 test.each([
   { status: 'received' },

@@ -301,6 +301,10 @@ export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable(), refund_id: RefundId.optional() });
 export type UnsettledPayment = z.infer<typeof UnsettledPayment>;
 
+/** `GET /orders/:id/payments` -> 200. Every payment of the order, also those that it does not decide on. */
+export const PaymentsOfOrder = z.object({ payment_ids: z.array(PaymentId) });
+export type PaymentsOfOrder = z.infer<typeof PaymentsOfOrder>;
+
 /** `POST /chains/waiting` -> 200 ChainsWaiting. Asked before an order expires: which of these networks may still show a
  *  payment to one of the addresses that was made at or before `at`. */
 export const ChainsWaitingCall = z.object({

@@ -258,7 +258,7 @@ export const RECORDING = {
   actor: z
     .string()
     .describe(
-      'The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`.',
+      'The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`.',
     ),
   request_id: z.string().describe('Id of the request that recorded it.'),
   correlation_id: z.string().describe('The same value for every event that follows from one request.'),

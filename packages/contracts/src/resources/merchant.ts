@@ -4,6 +4,7 @@ import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { CreatedAt, EXAMPLE_IDS, MerchantId, UpdatedAt } from '../ids.ts';
 import { MetadataDto } from './metadata.ts';
 import { OrderDefaults, OrderDefaultsDto } from './order-defaults.ts';
+import { visibleLine } from './text.ts';
 
 export const Address = z.object({
   street: z.string().describe('Street and number.'),
@@ -65,25 +66,31 @@ export const Merchant = withExample(
 export type Merchant = z.infer<typeof Merchant>;
 
 const AddressDto = z.strictObject({
-  street: z.string().min(1),
-  city: z.string().min(1),
-  state: z.string().min(1),
-  postal_code: z.string().min(1),
-  country: z.string().regex(/^[A-Z]{2}$/, { error: 'must be an ISO 3166-1 alpha-2 code' }),
+  street: visibleLine(200).describe('Street and number.'),
+  city: visibleLine(100).describe('City or town.'),
+  state: visibleLine(100).describe('State, province or region.'),
+  postal_code: visibleLine(20).describe('Postal code.'),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, { error: 'must be an ISO 3166-1 alpha-2 code' })
+    .describe('ISO 3166-1 alpha-2 code.'),
 });
 
+const Email = z.email().max(254);
+const Phone = visibleLine(40);
+
 const IndividualProfileDto = z.strictObject({
-  first_name: z.string().min(1),
-  last_name: z.string().min(1),
-  email: z.email(),
-  phone: z.string().min(1).optional(),
+  first_name: visibleLine(60).describe('First name.'),
+  last_name: visibleLine(60).describe('Last name.'),
+  email: Email.describe('Email address.'),
+  phone: Phone.optional().describe('Phone number.'),
 });
 
 const BusinessProfileDto = z.strictObject({
-  business_name: z.string().min(1),
-  contact_email: z.email(),
-  contact_phone: z.string().min(1).optional(),
-  address: AddressDto.optional(),
+  business_name: visibleLine(120).describe('The name of the business.'),
+  contact_email: Email.describe('The email address for questions.'),
+  contact_phone: Phone.optional().describe('The phone number for questions.'),
+  address: AddressDto.optional().describe('The address of the business.'),
 });
 
 const PaymentMethodDto = z.strictObject({
@@ -129,11 +136,39 @@ export const CreateMerchantDto = withExample(
 );
 export type CreateMerchantDto = z.infer<typeof CreateMerchantDto>;
 
-/** What a merchant can change with its own key. Everything else is for the operator. */
-export const UpdateMerchantDto = withExample(
-  z.strictObject({
-    order_defaults: OrderDefaultsDto.describe('All defaults. They replace those before: `{}` leaves none.'),
+export const UpdateIndividualProfileDto = withExample(
+  IndividualProfileDto.partial().extend({
+    phone: Phone.nullable().optional().describe('Phone number. `null` removes it.'),
   }),
-  { order_defaults: { enable_rails: ['crypto_deposit'], payment_currency: 'USDC' } },
+  { phone: '+52 55 5555 0101' },
 );
+
+export const UpdateBusinessProfileDto = withExample(
+  BusinessProfileDto.partial().extend({
+    contact_phone: Phone.nullable().optional().describe('The phone number for questions. `null` removes it.'),
+    address: AddressDto.nullable()
+      .optional()
+      .describe('The whole address of the business, which replaces the one before. `null` removes it.'),
+  }),
+  { business_name: 'La Fonda', contact_phone: null },
+);
+
+/** What a merchant changes itself. Everything else is for the operator. */
+export const UpdateMerchantDto = z
+  .strictObject({
+    order_defaults: OrderDefaultsDto.optional().describe('All defaults. They replace those before: `{}` leaves none.'),
+    individual_profile: UpdateIndividualProfileDto.optional().describe(
+      'The fields of the profile to change, if `type` is `individual`.',
+    ),
+    business_profile: UpdateBusinessProfileDto.optional().describe(
+      'The fields of the profile to change, if `type` is `business`.',
+    ),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: 'must have order_defaults, individual_profile or business_profile',
+  })
+  .meta({
+    minProperties: 1,
+    example: { order_defaults: { enable_rails: ['crypto_deposit'], payment_currency: 'USDC' } },
+  });
 export type UpdateMerchantDto = z.infer<typeof UpdateMerchantDto>;

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { Capabilities, CAPABILITIES_EXAMPLE, CapabilitiesDto } from './capabilities.ts';
+import { choicesOf } from './choices.ts';
 
-const EnabledRails = z
-  .array(PaymentRail)
-  .min(1)
-  .max(PaymentRail.options.length)
-  .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
-  .meta({ uniqueItems: true });
+const EnabledRails = choicesOf(PaymentRail, 'a rail');
 
 const TEXTS = {
   enable_rails: 'How the payer may pay. Each rail at most once.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { UpdatedAt } from '../ids.ts';
-import { requestText } from './text.ts';
+import { requestText, visibleLine } from './text.ts';
 
 /** Descriptions of the fields that requests and the resource share. */
 const TEXTS = {
@@ -38,15 +38,6 @@ export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 
 /** The largest logo in a request, in bytes. */
 export const MAX_LOGO_BYTES = 1024 * 1024;
-
-// Spaces \p{Zs} and invisible characters may come before the first visible one. Controls \p{Cc}, like a line feed, and
-// the separators of lines and paragraphs \p{Zl} and \p{Zp} may come nowhere. [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C},
-// invisible, without the controls.
-const VISIBLE_LINE = /^[\p{Zs}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}][^\p{Cc}\p{Zl}\p{Zp}]*$/u;
-
-// `refine` keeps the expression out of the OpenAPI document: few languages know these classes of characters.
-const visibleLine = (maxLength: number) =>
-  requestText(1, maxLength).refine((text) => VISIBLE_LINE.test(text), { error: 'must be one line of visible text' });
 
 /** A request to replace the settings: an absent field gets its default; only an absent logo keeps the stored one. The
  *  gateway checks the image and that each frame ancestor is an origin. */

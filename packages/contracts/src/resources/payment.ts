@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
-import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, UpdatedAt } from '../ids.ts';
+import { CreatedAt, EXAMPLE_IDS, OwnerId, PaymentId, Timestamp, UpdatedAt } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { Metadata } from './metadata.ts';
 
@@ -93,6 +93,15 @@ export const Payment = withExample(
     block: BlockRef.optional().describe(
       'The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`.',
     ),
+    applied_at: Timestamp.optional().describe(
+      'When its order applied it: the last time, if the order later took more of it. It stays when the payment is refunded. Absent unless it is `applied`, or became `refunded` while it was.',
+    ),
+    refunded_at: Timestamp.optional().describe(
+      'When all of it was refunded, so that it became `refunded`. A partial refund does not set it: `GET /v1/refunds` has the time of each refund.',
+    ),
+    failed_at: Timestamp.optional().describe(
+      'When its rail dropped or reversed it. Absent unless it is `failed`: also once the rail sees its money again.',
+    ),
     created_at: CreatedAt,
     updated_at: UpdatedAt,
   }),
@@ -111,6 +120,7 @@ export const Payment = withExample(
     applied_amount: '52.472200',
     unapplied_amount: '0.000000',
     refunded_amount: '0.000000',
+    applied_at: '2026-01-31T12:04:34.000Z',
     created_at: '2026-01-31T12:04:10.000Z',
     updated_at: '2026-01-31T12:04:34.000Z',
   },

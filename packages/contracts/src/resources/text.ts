@@ -9,3 +9,13 @@ export const requestText = (minLength = 0, maxLength = Infinity): z.ZodString =>
   const bounded = maxLength === Infinity ? text : text.max(maxLength);
   return minLength === 0 ? bounded : bounded.min(minLength);
 };
+
+// Spaces \p{Zs} and invisible characters may come before the first visible one. Controls \p{Cc}, like a line feed, and
+// the separators of lines and paragraphs \p{Zl} and \p{Zp} may come nowhere. [\p{Cf}\p{Cs}\p{Co}\p{Cn}] is \p{C},
+// invisible, without the controls.
+const VISIBLE_LINE = /^[\p{Zs}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}][^\p{Cc}\p{Zl}\p{Zp}]*$/u;
+
+/** One line of text in a request, which is shown to people. */
+export const visibleLine = (maxLength: number): z.ZodString =>
+  // `refine` keeps the expression out of the OpenAPI document: few languages know these classes of characters.
+  requestText(1, maxLength).refine((text) => VISIBLE_LINE.test(text), { error: 'must be one line of visible text' });

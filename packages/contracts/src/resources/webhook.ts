@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { withExample } from '../example.ts';
 import { CreatedAt, EXAMPLE_IDS, OwnerId, UpdatedAt, WebhookId } from '../ids.ts';
+import { choicesOf } from './choices.ts';
 import { Order } from './order.ts';
 import { OrderReference } from './order-reference.ts';
 import { Payment } from './payment.ts';
@@ -95,11 +96,7 @@ export const Webhook = withExample(
 );
 export type Webhook = z.infer<typeof Webhook>;
 
-export const WebhookEvents = z
-  .array(WebhookEventType)
-  .min(1)
-  .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })
-  .meta({ uniqueItems: true });
+export const WebhookEvents = choicesOf(WebhookEventType, 'an event type');
 
 export const CreateWebhookDto = withExample(
   z.strictObject({

@@ -168,7 +168,7 @@ describe('a filter', () => {
 });
 
 test('a read that PostgreSQL does not answer ends with UNAVAILABLE, and the next one gets a new connection', async () => {
-  const reader = new Reader({ databaseUrl: database.url, now: Date.now, log: () => {}, queryTimeoutMs: 200 });
+  const reader = new Reader({ databaseUrl: database.url, now: Date.now, log: () => {}, queryTimeoutMs: 2_000 });
   await client.appendToStream(newStream(), counted(1));
   const before = await reader.allForwards(0n);
   expect(before).not.toEqual([]);

@@ -2,8 +2,8 @@ import { AppError } from '@cpg/contracts';
 import { type CallContext, refuseAfterDeadline } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { append, deletedStream, endOf, type StreamEnd } from '../store/append.ts';
-import { linkEvents, type DomainEvent, parseRecorded, type Recorded } from '../store/recorded.ts';
+import { append, deletedStream, endOf } from '../store/append.ts';
+import { linkEvents, type DomainEvent, parseRecorded, type Recorded, type StreamEnd } from '../store/recorded.ts';
 import { rawEventsOf } from '../store/stream.ts';
 
 /** An event to append. `secret` goes to its metadata. */

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { type HistoryRange, readHistory } from './history.ts';
 import { append, tombstone } from '../store/append.ts';
 import { startTestStore } from '../testing/jest-event-store.ts';
+import { METADATA } from '../testing/metadata.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({ text: z.string(), at: z.string() }) });
 type Noted = z.infer<typeof Noted>;
 type Message = { readonly text: string; readonly count: number };
 
-const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash: 'p', hash: 'h' };
 let store: Awaited<ReturnType<typeof startTestStore>>;
 let client: EventStoreDBClient;
 let streams = 0;
@@ -28,10 +28,10 @@ const ALWAYS = { from: second(-1e6), to: second(1e6) };
 /** Writes a stream of notes taken at these seconds after noon. */
 const note = async (seconds: readonly number[], text = (n: number) => String(n)) => {
   const name = `note-${(streams += 1)}`;
-  const events = seconds.map((n): { id: string; event: Noted; metadata: typeof metadata } => ({
+  const events = seconds.map((n): { id: string; event: Noted; metadata: typeof METADATA } => ({
     id: newId('event'),
     event: { type: 'Noted', data: { text: text(n), at: second(n) } },
-    metadata,
+    metadata: METADATA,
   }));
   await append(client, name, events, -1);
   return { name, startedAt: second(seconds[0]!) };

@@ -99,12 +99,15 @@ test('an entry of the export has the facts of its event', async () => {
     request_id: 'r',
     correlation_id: 'c',
     causation_id: 'c',
+    hash_version: 2,
+    salt: 's',
     previous_hash: 'p',
     hash: 'hash 0',
     data: { at: second(5), text: '5' },
   };
   expect([messages.map(({ message }) => message), more]).toEqual([[entry], false]);
-  const metadata = { actor: '1', requestId: '2', $correlationId: '3', $causationId: '4', previousHash: '5', hash: '6' };
+  const caller = { actor: '1', requestId: '2', $correlationId: '3', $causationId: '4' };
+  const metadata = { ...caller, previousHash: '5', hash: '6', hashVersion: 7, salt: '8' };
   expect(
     historyEntry({
       stream: 's',
@@ -121,5 +124,7 @@ test('an entry of the export has the facts of its event', async () => {
     causation_id: '4',
     previous_hash: '5',
     hash: '6',
+    hash_version: 7,
+    salt: '8',
   });
 });

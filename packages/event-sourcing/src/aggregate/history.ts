@@ -2,7 +2,7 @@ import type { HistoryPage, RecordedEntry, RecordedHistory } from '@cpg/contracts
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import type { Decider } from '../decider.ts';
-import { AnyEvent, type DomainEvent, type Recorded } from '../store/recorded.ts';
+import { AnyEvent, type DomainEvent, hashedFields, type Recorded } from '../store/recorded.ts';
 import { eventsOf } from '../store/stream.ts';
 import { evolveRecorded } from './state-at.ts';
 
@@ -90,27 +90,12 @@ const boundedPage = <M>() => {
 };
 
 /** A recorded event in the format of the audit export. */
-export const historyEntry = ({
-  id,
-  stream,
-  revision,
-  event,
-  metadata,
-  recordedAt,
-}: Recorded<AnyEvent>): RecordedEntry => ({
-  id,
-  stream,
-  sequence: revision,
-  type: event.type,
-  at: event.data.at,
-  recorded_at: recordedAt!.toISOString(),
-  actor: metadata.actor,
-  request_id: metadata.requestId,
-  correlation_id: metadata.$correlationId,
-  causation_id: metadata.$causationId,
-  previous_hash: metadata.previousHash,
-  hash: metadata.hash,
-  data: event.data,
+export const historyEntry = (recorded: Recorded<AnyEvent>): RecordedEntry => ({
+  ...hashedFields(recorded),
+  at: recorded.event.data.at,
+  recorded_at: recorded.recordedAt!.toISOString(),
+  hash: recorded.metadata.hash,
+  data: recorded.event.data,
 });
 
 const stateless = { initial: null, evolve: () => null };

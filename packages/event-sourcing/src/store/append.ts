@@ -7,7 +7,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { asUnavailable, EVENT_STORE } from './errors.ts';
-import { linkEvents, type DomainEvent, eventUuid, genesisHash, type Recorded } from './recorded.ts';
+import { linkEvents, type DomainEvent, eventUuid, genesisHash, type Recorded, type StreamEnd } from './recorded.ts';
 
 /** Errors of the client before it has a connection. */
 const NOT_CONNECTED = /No connection established|Failed to discover/;
@@ -89,12 +89,6 @@ export const guardAppends = (client: EventStoreDBClient, guard: () => Promise<vo
   void guards.set(client, guard);
 
 const passGuard = async (client: EventStoreDBClient): Promise<void> => guards.get(client)?.();
-
-/** The end of a stream: its last revision (-1 if empty), and the hash for the next event. */
-export interface StreamEnd {
-  readonly revision: number;
-  readonly hash: string;
-}
 
 /** The end of a stream after its last event; null before the first one. */
 export const endOf = (stream: string, last: Pick<Recorded, 'revision' | 'metadata'> | null): StreamEnd =>

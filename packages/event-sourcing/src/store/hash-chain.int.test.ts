@@ -5,7 +5,8 @@ import { createLogger, newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { verifyHashChains } from './hash-chain.ts';
 import { connectEventStore } from './connect.ts';
-import { eventHash, genesisHash, type LogPosition } from './recorded.ts';
+import { METADATA } from '../testing/metadata.ts';
+import { eventHash, genesisHash, type LogPosition, seal } from './recorded.ts';
 import { append, tombstone } from './append.ts';
 
 const closing: (() => unknown)[] = [];
@@ -40,13 +41,22 @@ const chain = async (length: number): Promise<string> => {
 };
 const extend = (stream: string, { from, to }: { from: number; to: number }) => {
   let previousHash = genesisHash(stream);
-  const events = Array.from({ length: to }, (_, n) => {
-    const hash = eventHash(previousHash, counted(n));
-    const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash, hash };
-    previousHash = hash;
-    return { id: newId('event'), event: counted(n), metadata };
+  const events = Array.from({ length: to }, (_, revision) => {
+    const event = counted(revision);
+    const metadata = { ...METADATA, previousHash, salt: String(revision) };
+    const sealed = seal({ stream, revision, id: idOf(stream, revision), event, metadata });
+    previousHash = sealed.metadata.hash;
+    return sealed;
   });
   return append(client, stream, events.slice(from), from - 1);
+};
+
+/** The same id for the same event, however often the stream is extended. */
+const ids = new Map<string, string>();
+const idOf = (stream: string, revision: number): string => {
+  const key = `${stream} ${revision}`;
+  ids.set(key, ids.get(key) ?? newId('event'));
+  return ids.get(key)!;
 };
 
 const verify = (...prefixes: string[]) => verifyHashChains(client, { prefixes, signal: new AbortController().signal });
@@ -71,8 +81,28 @@ test('reports a changed event and no other', async () => {
   expect(await verify(stream)).toMatchObject({
     events: 4,
     faults: 1,
-    shown: [{ stream, revision: 1, fault: 'its hash does not match its data' }],
+    shown: [{ stream, revision: 1, fault: 'its hash does not match its content' }],
   });
+});
+
+test.each([
+  ['actor', '"actor":"a"', '"actor":"key:b"'],
+  ['request', '"requestId":"r"', '"requestId":"s"'],
+  ['cause', '"$causationId":"r"', '"$causationId":"s"'],
+])('reports that the %s of an event was changed', async (_, from, to) => {
+  const stream = await chain(2);
+  await rewrite(stream, 1, 'metadata', from, to);
+  expect(await verify(stream)).toMatchObject({
+    faults: 1,
+    shown: [{ stream, revision: 1, fault: 'its hash does not match its content' }],
+  });
+});
+
+test('reports a hash of a version that it cannot check', async () => {
+  const stream = await chain(1);
+  await rewrite(stream, 0, 'metadata', '"hashVersion":2', '"hashVersion":3');
+  const fault = 'its hash has version 3, and this program checks version 2';
+  expect(await verify(stream)).toMatchObject({ faults: 1, shown: [{ stream, revision: 0, fault }] });
 });
 
 test.each([0, 2])('reports that event %i was removed', async (revision) => {
@@ -88,9 +118,15 @@ test.each([0, 2])('reports that event %i was removed', async (revision) => {
 
 test('reports the event after one that was changed together with its hash', async () => {
   const stream = await chain(3);
-  const [first, changed] = [0, 9].map((n) => eventHash(genesisHash(stream), counted(n)));
+  const first = {
+    stream,
+    revision: 0,
+    id: idOf(stream, 0),
+    metadata: { ...METADATA, previousHash: genesisHash(stream), salt: '0' },
+  };
+  const [hash, changed] = [0, 9].map((n) => eventHash({ ...first, event: counted(n) }));
   await rewrite(stream, 0, 'data', '"n":0', '"n":9');
-  await rewrite(stream, 0, 'metadata', first!, changed!);
+  await rewrite(stream, 0, 'metadata', hash!, changed!);
   expect(await verify(stream)).toMatchObject({
     events: 3,
     faults: 1,
@@ -133,7 +169,7 @@ describe('since a position', () => {
     expect(await verifySince(position, streams)).toMatchObject({ events: 2, faults: 0 });
     await rewrite(quiet, 1, 'data', '"n":1', '"n":7');
     await rewrite(changed, 1, 'data', '"n":1', '"n":7');
-    const fault = { stream: changed, revision: 1, fault: 'its hash does not match its data' };
+    const fault = { stream: changed, revision: 1, fault: 'its hash does not match its content' };
     expect(await verifySince(position, streams)).toMatchObject({ events: 2, faults: 1, shown: [fault] });
     await database.query('delete from eventstore.event where stream = $1 and revision < 2', [changed]);
     const missing = { stream: changed, revision: 2, fault: 'the preceding event 0 is missing' };

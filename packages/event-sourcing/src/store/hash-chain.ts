@@ -5,6 +5,7 @@ import {
   AnyEvent,
   eventHash,
   genesisHash,
+  HASH_VERSION,
   isTombstone,
   type LogPosition,
   parseRecorded,
@@ -21,11 +22,14 @@ const genesisOf = (stream: string): Link => ({ revision: -1, hash: genesisHash(s
 
 /** The fault of an event that follows `previous` on its stream, or null. With `previous` null only the event's own hash
  *  is checked: its predecessor is unreadable. */
-const hashChainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
+const hashChainFault = (recorded: Recorded, previous: Link | null): string | null => {
+  const { revision, metadata } = recorded;
   if (previous && revision !== previous.revision + 1) return `the preceding event ${previous.revision + 1} is missing`;
   if (previous && metadata.previousHash !== previous.hash)
     return 'its previous hash does not match the preceding event';
-  if (metadata.hash !== eventHash(metadata.previousHash, event)) return 'its hash does not match its data';
+  if (metadata.hashVersion !== HASH_VERSION)
+    return `its hash has version ${metadata.hashVersion}, and this program checks version ${HASH_VERSION}`;
+  if (metadata.hash !== eventHash(recorded)) return 'its hash does not match its content';
   return null;
 };
 

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { newId } from '@cpg/platform';
 import { AT } from '../testing/jest-memory-store.ts';
+import { METADATA } from '../testing/metadata.ts';
 import { UnreadableEventError } from './errors.ts';
 import {
   AnyEvent,
   eventHash,
+  type EventMetadata,
   eventIdOf,
   eventUuid,
   genesisHash,
@@ -36,7 +38,6 @@ test('an id in messages and its id in the event store are the same bits', () => 
   expect(eventIdOf(eventUuid(id).toLowerCase())).toBe(id);
 });
 
-const METADATA = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: 'p', hash: 'h' };
 const entryOf = (changes: object = {}) =>
   ({
     event: {
@@ -83,10 +84,51 @@ test('only the deletion of a stream is its tombstone', () => {
   ]);
 });
 
-test('the hash of an event covers its type, its data in any order of fields, and the hash before it', () => {
-  const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
-  expect(genesisHash('s-1')).toBe(sha256('s-1'));
-  expect(eventHash('p', { type: 'T', data: { b: 1, a: [2] } })).toBe(sha256('p\nT\n{"a":[2],"b":1}'));
+const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
+
+describe('the hash of an event', () => {
+  const recorded = {
+    stream: 's-1',
+    revision: 3,
+    id: 'evt_1',
+    event: { type: 'T', data: { b: 1, a: [2] } },
+    metadata: METADATA,
+  };
+  const hash = eventHash(recorded);
+
+  test('is the one that the documents describe', () => {
+    expect(genesisHash('s-1')).toBe(sha256('s-1'));
+    const json =
+      '{"actor":"a","causation_id":"r","correlation_id":"c","data":{"a":[2],"b":1},"hash_version":2,"id":"evt_1",' +
+      '"previous_hash":"p","request_id":"r","salt":"s","sequence":3,"stream":"s-1","type":"T"}';
+    expect(hash).toBe(sha256(`cpg event 2\n${json}`));
+  });
+
+  const changedMetadata: Partial<EventMetadata>[] = [
+    { actor: 'key:b' },
+    { requestId: 'r2' },
+    { $correlationId: 'c2' },
+    { $causationId: 'r2' },
+    { previousHash: 'p2' },
+    { hashVersion: 3 },
+    { salt: 's2' },
+  ];
+  test.each<[string, Partial<typeof recorded>]>([
+    ['the stream', { stream: 's-2' }],
+    ['the revision', { revision: 4 }],
+    ['the id', { id: 'evt_2' }],
+    ['the type', { event: { ...recorded.event, type: 'U' } }],
+    ['the data', { event: { type: 'T', data: { b: 1, a: [3] } } }],
+    ...changedMetadata.map((change): [string, Partial<typeof recorded>] => [
+      `${Object.keys(change)[0]} of the metadata`,
+      { metadata: { ...METADATA, ...change } },
+    ]),
+  ])('covers %s', (_, change) => expect(eventHash({ ...recorded, ...change })).not.toBe(hash));
+
+  test('does not cover what no export shows', () => {
+    const hidden = { secret: 'xpub', idempotency: { requestHash: 'h', until: AT }, hash: 'other' };
+    expect(eventHash({ ...recorded, metadata: { ...METADATA, ...hidden } })).toBe(hash);
+  });
 });
 
 test('linked events continue a stream, and the first one alone decides on repeats', () => {
@@ -95,23 +137,26 @@ test('linked events continue a stream, and the first one alone decides on repeat
   const context = { actor: 'a', requestId: 'r', correlationId: 'c' };
   const end = { revision: 6, hash: 'before' };
   const events = linkEvents([one!, two!], 's-1', end, context, { causationId: 'cause', idempotency });
-  const [firstHash, secondHash] = [eventHash('before', one!), eventHash(eventHash('before', one!), two!)];
-  const common = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'cause' };
+  const [first, second] = events.map((event) => ({ ...event, hash: eventHash(event) }));
+  const salt = expect.stringMatching(/^[\w-]{22}$/);
+  const common = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'cause', hashVersion: 2, salt };
+  const id = expect.stringMatching(/^evt_/);
   expect(events).toEqual([
     {
       stream: 's-1',
       revision: 7,
-      id: expect.stringMatching(/^evt_/),
+      id,
       event: one,
-      metadata: { ...common, previousHash: 'before', hash: firstHash, idempotency },
+      metadata: { ...common, previousHash: 'before', hash: first!.hash, idempotency },
     },
     {
       stream: 's-1',
       revision: 8,
-      id: expect.stringMatching(/^evt_/),
+      id,
       event: two,
-      metadata: { ...common, previousHash: firstHash, hash: secondHash },
+      metadata: { ...common, previousHash: first!.hash, hash: second!.hash },
     },
   ]);
   expect(events[0]!.id).not.toBe(events[1]!.id);
+  expect(events[0]!.metadata.salt).not.toBe(events[1]!.metadata.salt);
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Timestamp } from '@cpg/contracts';
 import { type CallContext, newId } from '@cpg/platform';
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
@@ -19,6 +19,11 @@ export const EventMetadata = z.object({
   $causationId: z.string(),
   previousHash: z.string(),
   hash: z.string(),
+  /** Which fields the hash covers, and in which form: `HASH_VERSION`. */
+  hashVersion: z.int(),
+  /** 128 random bits in base64url. The record of a deletion keeps a hash: without them, who guesses the content could
+   *  confirm it. */
+  salt: z.string(),
   /** On the first event of a stream that a request with an Idempotency-Key created. */
   idempotency: Idempotency.optional(),
   /** A value whose hash is in the data. No audit and no log shows it. */
@@ -50,6 +55,12 @@ export interface Recorded<E extends DomainEvent = DomainEvent> {
   readonly metadata: EventMetadata;
   /** When the event store recorded it; absent before it is read back. */
   readonly recordedAt?: Date;
+}
+
+/** The end of a stream: its last revision (-1 if empty), and the hash for the next event. */
+export interface StreamEnd {
+  readonly revision: number;
+  readonly hash: string;
 }
 
 /** An event of any type, with its data as recorded. */
@@ -104,9 +115,34 @@ export const isTombstone = ({ event }: ResolvedEvent): boolean => event?.type ==
 /** The start of a stream's hash chain. It depends on the name, so one stream cannot pass for another. */
 export const genesisHash = (stream: string): string => sha256(stream);
 
-/** The hash of an event: SHA-256 over the previous hash, the type and the data in canonical JSON (RFC 8785). */
-export const eventHash = (previousHash: string, event: DomainEvent): string =>
-  sha256(`${previousHash}\n${event.type}\n${canonicalJson(event.data)}`);
+/** The version of the hash that new events get. Version 1 covered the type and the data alone. */
+export const HASH_VERSION = 2;
+
+/** Begins the text that is hashed, so that no hash of another kind can pass for one of an event. */
+const HASH_DOMAIN = `cpg event ${HASH_VERSION}`;
+
+type Unsealed = Omit<Recorded, 'metadata' | 'recordedAt'> & { readonly metadata: Omit<EventMetadata, 'hash'> };
+
+/** What the hash of an event covers, with the names of the audit export. Not the time of the event store, which the
+ *  writer does not know yet, and not `idempotency` and `secret`, which no export shows. */
+export const hashedFields = ({ id, stream, revision, event, metadata }: Unsealed) => ({
+  id,
+  stream,
+  sequence: revision,
+  type: event.type,
+  actor: metadata.actor,
+  request_id: metadata.requestId,
+  correlation_id: metadata.$correlationId,
+  causation_id: metadata.$causationId,
+  hash_version: metadata.hashVersion,
+  salt: metadata.salt,
+  previous_hash: metadata.previousHash,
+  data: event.data,
+});
+
+/** The hash of an event: SHA-256, in hexadecimal, over `cpg event 2`, a line feed and its `hashedFields` in canonical
+ *  JSON (RFC 8785). */
+export const eventHash = (event: Unsealed): string => sha256(`${HASH_DOMAIN}\n${canonicalJson(hashedFields(event))}`);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -121,22 +157,34 @@ const canonicalJson = (value: unknown): string | undefined => serialize(value);
 export const linkEvents = <E extends DomainEvent>(
   events: readonly E[],
   stream: string,
-  { revision, hash }: { readonly revision: number; readonly hash: string },
-  { actor, requestId, correlationId }: CallContext,
+  end: StreamEnd,
+  context: CallContext,
   { causationId, idempotency }: { readonly causationId: string; readonly idempotency?: Idempotency | undefined },
 ): Recorded<E>[] => {
-  let previousHash = hash;
+  let { revision, hash } = end;
   return events.map((event, index) => {
-    const metadata = {
-      actor,
-      requestId,
-      $correlationId: correlationId,
-      $causationId: causationId,
-      previousHash,
-      hash: eventHash(previousHash, event),
-      ...(idempotency && index === 0 && { idempotency }),
-    };
-    previousHash = metadata.hash;
-    return { stream, revision: revision + 1 + index, id: newId('event'), event, metadata };
+    const linked = linkEvent({ id: newId('event'), event }, stream, { revision, hash }, context, causationId);
+    ({ revision } = linked);
+    ({ hash } = linked.metadata);
+    return idempotency && index === 0 ? { ...linked, metadata: { ...linked.metadata, idempotency } } : linked;
   });
 };
+
+/** Adds revision and metadata to the event that follows the end of a stream. */
+export const linkEvent = <E extends DomainEvent>(
+  { id, event }: Pick<Recorded<E>, 'id' | 'event'>,
+  stream: string,
+  { revision, hash: previousHash }: StreamEnd,
+  { actor, requestId, correlationId: $correlationId }: CallContext,
+  $causationId: string,
+): Recorded<E> => {
+  const salt = randomBytes(16).toString('base64url');
+  const metadata = { actor, requestId, $correlationId, $causationId, previousHash, hashVersion: HASH_VERSION, salt };
+  return seal({ stream, revision: revision + 1, id, event, metadata });
+};
+
+/** Adds the hash of an event. */
+export const seal = <E extends DomainEvent>(event: Unsealed & { readonly event: E }): Recorded<E> => ({
+  ...event,
+  metadata: { ...event.metadata, hash: eventHash(event) },
+});

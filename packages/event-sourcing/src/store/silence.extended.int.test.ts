@@ -8,10 +8,10 @@ import { checkEventStore, connectEventStore } from './connect.ts';
 import { stateAt } from '../aggregate/state-at.ts';
 import { append } from './append.ts';
 import { eventsOf, readStream } from './stream.ts';
+import { METADATA } from '../testing/metadata.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({}) });
 const event = { type: 'Noted', data: {} };
-const metadata = { actor: 'test', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: '', hash: '' };
 
 test('every call fails when the server accepts connections but never answers', async () => {
   const sockets: Socket[] = [];
@@ -22,7 +22,7 @@ test('every call fails when the server accepts connections but never answers', a
   await Promise.all([
     expect(readStream(client, 'notes-1', Noted)).rejects.toMatchObject(unavailable),
     expect(
-      append(client, 'notes-1', [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }], -1),
+      append(client, 'notes-1', [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata: METADATA }], -1),
     ).rejects.toMatchObject({ code: 'outcome_unknown' }),
     expect(eventsOf(client, 'notes-1', Noted).next()).rejects.toMatchObject(unavailable),
     expect(checkEventStore(client)).rejects.toThrow(),
@@ -35,7 +35,7 @@ test('every call fails when the server accepts connections but never answers', a
 
 test('an append that cannot be sent has certainly recorded nothing', async () => {
   const refusing = connectEventStore('esdb://127.0.0.1:1?tls=false');
-  const events = [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }];
+  const events = [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata: METADATA }];
   await expect(append(refusing, 'notes-1', events, -1)).rejects.toMatchObject({ code: 'dependency_unavailable' });
   await refusing.dispose();
 });
@@ -49,7 +49,7 @@ test('a read has no time limit while events keep arriving or the caller handles 
           for (let revision = 0; revision < EVENTS; revision += 1) {
             await sleep(900);
             const id = `00000000-0000-4000-8000-00000000000${revision}`;
-            yield { event: { streamId, revision: BigInt(revision), id, ...event, metadata } };
+            yield { event: { streamId, revision: BigInt(revision), id, ...event, metadata: METADATA } };
           }
         })(),
       );
@@ -68,7 +68,7 @@ test('a read has no time limit while events keep arriving or the caller handles 
   };
   const [recorded, state, read] = await Promise.all([
     readStream(slow, 'notes-1', Noted),
-    after({ stream: 'notes-1', revision: EVENTS, id: 'evt_1', event: { type: 'Noted', data: {} }, metadata }),
+    after({ stream: 'notes-1', revision: EVENTS, id: 'evt_1', event: { type: 'Noted', data: {} }, metadata: METADATA }),
     readSlowly(),
   ]);
   expect([recorded?.length, state, read]).toEqual([EVENTS, EVENTS + 1, EVENTS]);

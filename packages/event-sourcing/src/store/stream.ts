@@ -52,14 +52,15 @@ export const eachEvent = async <E extends DomainEvent>(
   }
 };
 
-/** Yields the events of a stream; the caller may stop early. Yields nothing when the stream was tombstoned or does not
- *  exist. */
+/** Yields the events of a stream from a revision on; the caller may stop early. Yields nothing when the stream was
+ *  tombstoned or does not exist. */
 export async function* eventsOf<E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
+  fromRevision = 0,
 ): AsyncGenerator<Recorded<E>> {
-  for await (const resolved of rawEventsOf(client, stream)) yield parseRecorded(schema, resolved);
+  for await (const resolved of rawEventsOf(client, stream, fromRevision)) yield parseRecorded(schema, resolved);
 }
 
 /** Yields the events of a stream from a revision on, as the client returns them. Yields nothing when the stream was

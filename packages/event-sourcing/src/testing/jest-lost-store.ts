@@ -9,13 +9,13 @@ import { openEventStore } from '../store/open.ts';
 import type { LogPosition } from '../store/recorded.ts';
 import { runSubscription, type SubscriptionOptions } from '../store/subscription.ts';
 import { EVENT_STORE } from '../store/errors.ts';
+import { METADATA } from './metadata.ts';
 
-const metadata = { actor: 'test', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: '', hash: '' };
 const WRITERS = 4;
 const GIVE_UP_MS = 10_000;
 
 export const note = (client: EventStoreDBClient, stream: string) =>
-  append(client, stream, [{ id: newId('event'), event: { type: 'Noted', data: {} }, metadata }], -1);
+  append(client, stream, [{ id: newId('event'), event: { type: 'Noted', data: {} }, metadata: METADATA }], -1);
 
 /** Milliseconds from the return of the store; Infinity when it takes more than 10 s. */
 export interface Recovery {

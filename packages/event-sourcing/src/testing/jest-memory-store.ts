@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { newId } from '@cpg/platform';
 import { type EventStoreDBClient, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
 import { eventUuid } from '../store/recorded.ts';
+import { METADATA } from './metadata.ts';
 
 export const AT = '2026-01-31T12:00:00.000Z';
 
@@ -32,11 +33,8 @@ export const memoryStore = () => {
     created: new Date(AT),
     data: data ?? { at: AT },
     metadata: {
-      actor: 'a',
-      requestId: 'r',
-      $correlationId: 'c',
+      ...METADATA,
       $causationId: 'c',
-      previousHash: 'p',
       hash: `hash ${revision}`,
       ...metadata,
     },

@@ -1,5 +1,6 @@
 import { type Decider, fold } from '../decider.ts';
 import { type DomainEvent, eventHash, genesisHash, type Recorded } from '../store/recorded.ts';
+import { METADATA } from './metadata.ts';
 import type { RecordedStream } from './recorded-streams.ts';
 
 /** A service whose releases recorded streams of one kind of aggregate. */
@@ -48,9 +49,9 @@ export const testRecordedEvents = <State, Event extends DomainEvent, Resource>({
     test('folds to the resource that the API showed', () => expect(viewOf(events)).toEqual(resource));
     test('has an intact hash chain', () => {
       let previousHash = genesisHash(stream);
-      for (const { type, data, metadata } of recorded) {
+      for (const { revision, id, type, data, metadata } of recorded) {
         expect(metadata.previousHash).toBe(previousHash);
-        previousHash = eventHash(previousHash, { type, data });
+        previousHash = eventHash({ stream, revision, id, event: { type, data }, metadata });
         expect(metadata.hash).toBe(previousHash);
       }
     });
@@ -77,7 +78,6 @@ export const testRecordedEvents = <State, Event extends DomainEvent, Resource>({
 };
 
 const EVENT_ID = 'evt_01KGA4T3G6Z5Y7X9W1V3T5R7Q9';
-const METADATA = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'd', previousHash: '', hash: '' };
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 

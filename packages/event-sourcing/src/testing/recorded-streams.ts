@@ -1,8 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newContext } from '@cpg/platform';
-import { endOf } from '../store/append.ts';
-import { type DomainEvent, linkEvents } from '../store/recorded.ts';
+import { type DomainEvent, type EventMetadata, eventIdOf, genesisHash, HASH_VERSION, seal } from '../store/recorded.ts';
 
 /** A stream as a release records it. */
 export interface RecordedStream<Resource> {
@@ -10,10 +9,11 @@ export interface RecordedStream<Resource> {
   /** The resource as the API shows it after the last event. */
   readonly resource: Resource;
   readonly events: {
+    readonly id: string;
     readonly revision: number;
     readonly type: string;
     readonly data: Record<string, unknown> & { readonly at: string };
-    readonly metadata: { readonly hash: string; readonly previousHash: string };
+    readonly metadata: EventMetadata;
   }[];
 }
 
@@ -23,15 +23,26 @@ export const recordedStream = <Resource>(
   resource: Resource,
   events: readonly DomainEvent[],
 ): RecordedStream<Resource> => {
-  const context = newContext('service:test');
-  const linked = linkEvents(events, stream, endOf(stream, null), context, { causationId: context.requestId });
-  const recorded = linked.map(({ revision, event, metadata: { previousHash, hash } }) => ({
-    revision,
-    ...event,
-    metadata: { previousHash, hash },
-  }));
+  let previousHash = genesisHash(stream);
+  const recorded = events.map((event, revision) => {
+    const digest = createHash('sha256').update(`${stream} ${revision}`).digest();
+    const cause = { actor: 'service:test', requestId: 'req_1', $correlationId: 'req_1', $causationId: 'req_1' };
+    const salt = digest.subarray(16).toString('base64url');
+    const { id, metadata } = seal({
+      stream,
+      revision,
+      id: eventIdOf(uuidOf(digest)),
+      event,
+      metadata: { ...cause, previousHash, hashVersion: HASH_VERSION, salt },
+    });
+    previousHash = metadata.hash;
+    return { id, revision, ...event, metadata };
+  });
   return JSON.parse(JSON.stringify({ stream, resource, events: recorded })) as RecordedStream<Resource>;
 };
+
+const uuidOf = (digest: Buffer): string =>
+  digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 /** The streams of each file of a folder, oldest release first. A release that records another shape adds a file. */
 export const readRecordedVersions = <Resource>(

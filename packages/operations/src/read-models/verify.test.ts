@@ -8,7 +8,7 @@ const chains = (changes: Partial<HashChainVerification>): HashChainVerification 
   position: null,
   ...changes,
 });
-const fault = { stream: 'order-1', revision: 3, fault: 'its hash does not match its data' };
+const fault = { stream: 'order-1', revision: 3, fault: 'its hash does not match its content' };
 
 test.each<[string, HashChainVerification, string[]]>([
   ['no fault', chains({}), ['streams order-*, deletion-*: 9 events, all hash chains are intact']],
@@ -16,7 +16,7 @@ test.each<[string, HashChainVerification, string[]]>([
     'a fault',
     chains({ faults: 1, shown: [fault] }),
     [
-      'order-1, event 3: its hash does not match its data',
+      'order-1, event 3: its hash does not match its content',
       'streams order-*, deletion-*: 1 of 9 events fail verification',
     ],
   ],
@@ -24,7 +24,7 @@ test.each<[string, HashChainVerification, string[]]>([
     'more faults than are shown',
     chains({ faults: 3, shown: [fault] }),
     [
-      'order-1, event 3: its hash does not match its data',
+      'order-1, event 3: its hash does not match its content',
       'and 2 more',
       'streams order-*, deletion-*: 3 of 9 events fail verification',
     ],

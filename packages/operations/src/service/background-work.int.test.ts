@@ -1,3 +1,4 @@
+import { STORE_FORMAT } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
 import { append, readStoreIdentity, readVersion, writeStoreIdentity } from '@cpg/event-sourcing';
 import { createServiceLog, createServiceMetrics, createStartGate, createStartupTasks, newId } from '@cpg/platform';
@@ -152,7 +153,8 @@ test('projects, publishes and consumes, once schema and store are known to be it
 
 test('starts nothing on the store of another environment, and says why', async () => {
   const { client } = tallies.options();
-  const identity = { storeId: 'sto_1', environment: 'production', format: 2, at: '2026-01-01T00:00:00.000Z' } as const;
+  const at = '2026-01-01T00:00:00.000Z';
+  const identity = { storeId: 'sto_1', environment: 'production', format: STORE_FORMAT, at } as const;
   await writeStoreIdentity(client, identity, 'test');
   await record('a', 3);
   const running = start();

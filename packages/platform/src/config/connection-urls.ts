@@ -97,7 +97,7 @@ export const PrivateHosts = CommaSeparatedList.refine(
 );
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
-const HTTP_URLS = ['ORDERS_URL', 'PAYMENTS_URL', 'WEBHOOK_DISPATCHER_URL', 'WEBHOOK_PROXY_URL'] as const;
+const HTTP_URLS = ['ORDERS_URL', 'PAYMENTS_URL', 'WEBHOOK_DISPATCHER_URL', 'WEBHOOK_PROXY_URL', 'OIDC_ISSUER'] as const;
 
 /** The connections of a production that others could read or change on their way, as `NAME: fault`. Shows no part of a
  *  URL: it may have a password. */

@@ -16,9 +16,9 @@ export const Secret = z
 export const SecretList = CommaSeparatedList.pipe(z.array(Secret));
 
 // A token is of one caller for one service: `GATEWAY_TO_ORDERS_TOKEN`.
-const SECRET = '[A-Z_]+_TO_[A-Z_]+_TOKEN|METRICS_TOKEN|API_KEY_PEPPER|WEBHOOK_ENCRYPTION_KEY';
+const SECRET = '[A-Z_]+_TO_[A-Z_]+_TOKEN|METRICS_TOKEN|API_KEY_PEPPER|WEBHOOK_ENCRYPTION_KEY|AUDIT_LOG_KEY';
 const SECRET_NAME = new RegExp(`^(${SECRET})$`);
-const WITH_PASSWORD = 'DATABASE_URL|EVENTSTORE_URL|KAFKA_SASL_PASSWORD|CHAIN_URLS|WEBHOOK_PROXY_URL';
+const WITH_PASSWORD = 'DATABASE_URL|EVENTSTORE_URL|KAFKA_SASL_PASSWORD|CHAIN_URLS|WEBHOOK_PROXY_URL|OIDC_CLIENT_SECRET';
 const FILE_NAME = new RegExp(`^(${SECRET}|${WITH_PASSWORD})_FILE$`);
 
 type Environment = Readonly<Record<string, string | undefined>>;

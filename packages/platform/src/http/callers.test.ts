@@ -74,11 +74,13 @@ test.each([
 
 test.each([
   ['gateway', 'key:3b9f5c1d7e2a', 'key:3b9f5c1d7e2a'],
+  ['gateway', 'user:usr_01KG9Q0C3D4E5F6G7H8J9K0M1N', 'user:usr_01KG9Q0C3D4E5F6G7H8J9K0M1N'],
   ['gateway', 'debug', 'debug'],
   ['gateway', 'service:orders', 'service:gateway'],
   ['gateway', 'admin', 'service:gateway'],
   ['gateway', undefined, 'service:gateway'],
   ['payments', 'key:3b9f5c1d7e2a', 'service:payments'],
+  ['payments', 'user:usr_01KG9Q0C3D4E5F6G7H8J9K0M1N', 'service:payments'],
   ['admin', 'service:orders', 'admin'],
 ] as const)('a call of %s that names the actor %s is recorded as %s', async (caller, named, recorded) => {
   const { app, contexts } = createService();

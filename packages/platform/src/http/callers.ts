@@ -59,7 +59,7 @@ const hasToken = ({ headers }: FastifyRequest, tokens: readonly string[]): boole
 
 /** Identifies the caller and the request. Services pass it on in headers and record it in every event. */
 export interface CallContext {
-  /** `key:<kid>`, `service:<name>`, `admin` or `debug`. */
+  /** `key:<kid>`, `user:<id>`, `service:<name>`, `admin` or `debug`. */
   readonly actor: string;
   readonly requestId: string;
   readonly correlationId: string;
@@ -80,8 +80,8 @@ export const contextHeaders = (context: CallContext): Record<string, string> => 
   [INTERNAL_HEADERS.correlationId]: context.correlationId,
 });
 
-/** The context of an internal request. Its actor is the calling service; only the gateway knows keys, and names the one
- *  that it authenticated. Missing ids default to the id of this request. */
+/** The context of an internal request. Its actor is the calling service; only the gateway knows keys and
+ *  users, and names the one that it authenticated. Missing ids default to the id of this request. */
 export const readCallContext = (request: {
   id: string;
   headers: Record<string, unknown>;
@@ -101,7 +101,7 @@ export const readCallContext = (request: {
   };
 };
 
-const NAMED_BY_GATEWAY = /^(key:\w{1,64}|debug)$/;
+const NAMED_BY_GATEWAY = /^((key|user):\w{1,64}|debug)$/;
 
 const actorOf = (caller: Caller | undefined, named = ''): string => {
   if (caller === undefined) throw new Error('the request has no authenticated caller');

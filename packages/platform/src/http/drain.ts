@@ -11,8 +11,8 @@ const POLL_EVERY_MS = 20;
 const DRAINING = 'draining';
 
 /** Makes `app.close()` drain connections. New connections are refused at once, and requests in flight are answered.
- *  A request on a kept-alive connection is still answered, with `connection: close`. Idle connections close after 1 s,
- *  all others after 6 s. */
+ *  A request on a kept-alive connection is still answered; Fastify adds `connection: close`. From 1 s after the start of
+ *  the close, idle connections are closed, and after 6 s all others. */
 export const drainConnectionsOnClose = (app: AnyApp): void => {
   const server = app.server as HttpServer;
   const inFlight = new Map<Socket, number>();

@@ -15,6 +15,7 @@ const message = {
   causationid: 'req_1',
   merchantid: 'mer_01KG9ZZZ6T8V0X2Z4B6D8F0H2K',
   orderid: 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D',
+  cpghash: 'ab12',
   data: {
     change: { failureReason: 'dropped', seenAt: '2026-01-31T11:59:00.000Z', at: '2026-01-31T12:00:00.000Z' },
     resource: { id: 'pay_1' },

@@ -34,6 +34,8 @@ const READS: Record<Role, readonly string[]> = {
     'payments.newest_blocks',
     'webhooks.api_attempts',
     'webhooks.api_deliveries',
+    'webhooks.api_delivery_counts',
+    'webhooks.api_order_deliveries',
     'webhooks.api_replays',
   ],
   cpg_orders: ['gateway.merchant_ids', 'gateway.newest_clock_confirmation', 'payments.newest_blocks'],
@@ -97,7 +99,7 @@ describe.each(SERVICE_ROLES)('%s', (role) => {
   const own = OWNERS[role];
   const isOwn = (table: string) => table.startsWith(`${own}.`);
   // The last one is for auditors: rows are only added.
-  const isGuarded = (table: string) => /\.(migrations|environment_stamp|merchant_status_changes)$/.test(table);
+  const isGuarded = (table: string) => /\.(migrations|environment_stamp|merchant_events)$/.test(table);
 
   test('reads and writes the tables of its service', async () => {
     const writable = tables.filter((table) => isOwn(table) && !isGuarded(table));
@@ -163,11 +165,23 @@ describe.each(SERVICE_ROLES)('%s', (role) => {
 
 test('the dispatcher alone disables webhooks and keeps them from changing, and changes nothing else of them', async () => {
   const dispatcher = roles.cpg_webhook_dispatcher;
-  for (const call of ["gateway.lock_webhooks('{none}')", "gateway.disable_webhooks('{none}', 'failing', now())"]) {
+  for (const call of [
+    "gateway.lock_webhooks('{none}')",
+    "gateway.disable_webhooks('{none}', '{none}', 'failing', now()::text)",
+  ]) {
     expect(await codeOf(dispatcher, `select ${call}`)).toBe('allowed');
     expect(await codeOf(roles.cpg_orders, `select ${call}`)).toBe('42501');
   }
   expect(await codeOf(dispatcher, "update gateway.webhook_endpoints set url = 'https://example.com'")).toBe('42501');
+});
+
+test('the gateway alone records changes of merchants', async () => {
+  // The merchant does not exist, so the foreign key refuses the row.
+  const record = `select gateway.record_merchant_event('evt_1', 'WebhookDeleted', 'key:1', null,
+    '{"merchantId": "mer_1", "subject": "whk_1", "at": "2026-01-31T12:00:00.000Z"}')`;
+  expect(await codeOf(roles.cpg_gateway, record)).toBe('23503');
+  for (const role of ['cpg_orders', 'cpg_payments', 'cpg_webhook_dispatcher'] as const)
+    expect(await codeOf(roles[role], record)).toBe('42501');
 });
 
 test('the gateway lists deliveries without reading their tables', async () => {

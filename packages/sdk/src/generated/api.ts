@@ -81,7 +81,7 @@ export interface paths {
         head?: never;
         /**
          * Update the authenticated merchant
-         * @description Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.
+         * @description Changes your profile and `order_defaults`. Fields that are absent stay, also those of the profile; `order_defaults` is replaced as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one. The operator of the gateway changes the rest: `type`, `external_reference_id`, `payment_methods` and how deposits are received.
          *
          *     Needs the scope `merchant:self:update`.
          */
@@ -132,6 +132,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reports/volume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the volume by day
+         * @description Sums the payments that are applied to orders, by the day on which they were first seen and by currency, and the refunds by the day on which they were recorded or settled. A payment that is reversed, or refunded in full, leaves its day.
+         *
+         *     Needs the scope `reports:self:read`.
+         */
+        get: operations["getVolume"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/merchants/me/payment-page": {
         parameters: {
             query?: never;
@@ -153,6 +175,28 @@ export interface paths {
          *     Needs the scope `merchant:self:update`.
          */
         put: operations["replacePaymentPageSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchants/me/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes of settings
+         * @description Lists who changed API keys, users, webhooks and settings of your merchant, sorted by time. Entries are never changed or deleted. They contain no secrets, and of personal data only that it changed. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `audit-log:self:read`.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -624,6 +668,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles of users
+         * @description Each role, what it is for, and its scopes.
+         *
+         *     Needs the scope `users:self:read`.
+         */
+        get: operations["getRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description Lists the people who can sign in to the dashboard of the merchant, and disabled ones, sorted by creation time. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `users:self:read`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Invite a user
+         * @description Creates a user of your merchant, with a link by which they sign in for the first time and set a password. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`.
+         *
+         *     Needs the scope `users:self:create`.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a user
+         * @description Needs the scope `users:self:read`.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Deletes a user and ends all their sessions. The history of orders keeps the id, and no longer finds the name: disable users who worked here instead. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `last_owner` if the merchant would have no owner who can sign in.
+         *
+         *     Needs the scope `users:self:delete`.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a user
+         * @description Changes name, role or status. It takes effect at once, also for open sessions. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `last_owner` if the merchant would have no owner who can sign in.
+         *
+         *     Needs the scope `users:self:update`.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/v1/users/{id}/sign-in-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a sign-in link
+         * @description Makes a link for a user who cannot sign in, for example without the password. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `user_disabled` for a disabled user.
+         *
+         *     Needs the scope `users:self:update`.
+         */
+        post: operations["createSignInLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -728,6 +876,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orders/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of an order
+         * @description Lists the deliveries of the events of an order and its payments, to all webhooks that you have, sorted by creation time. Each is found while its body is kept, 30 days unless the operator configured another period. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `webhooks:self:read`.
+         */
+        get: operations["listOrderDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -742,6 +912,28 @@ export interface paths {
          *     Needs the scope `webhooks:self:read`.
          */
         get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the health of a webhook by day
+         * @description Counts the deliveries of a webhook by their status now, for each of the last 30 days on which they were created. Deliveries that the operator no longer keeps are not counted.
+         *
+         *     Needs the scope `webhooks:self:read`.
+         */
+        get: operations["getWebhookHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1056,6 +1248,12 @@ export interface components {
          *         "orders:self:create",
          *         "orders:self:read"
          *       ],
+         *       "scopes_last_used": [
+         *         {
+         *           "scope": "orders:self:create",
+         *           "last_used_on": "2026-01-31"
+         *         }
+         *       ],
          *       "allowed_ips": [
          *         "203.0.113.0/24"
          *       ],
@@ -1079,6 +1277,8 @@ export interface components {
             environment: components["schemas"]["KeyEnvironment"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
+            /** @description When the key used its scopes, up to some seconds ago. A scope that is not listed was never used. */
+            scopes_last_used: components["schemas"]["ScopeLastUse"][];
             /** @description The IP addresses and CIDR blocks from which it works. Empty if it works from everywhere. */
             allowed_ips: string[];
             /** @description Whether it works. */
@@ -1151,6 +1351,12 @@ export interface components {
          *         "orders:self:create",
          *         "orders:self:read"
          *       ],
+         *       "scopes_last_used": [
+         *         {
+         *           "scope": "orders:self:create",
+         *           "last_used_on": "2026-01-31"
+         *         }
+         *       ],
          *       "allowed_ips": [
          *         "203.0.113.0/24"
          *       ],
@@ -1175,6 +1381,8 @@ export interface components {
             environment: components["schemas"]["KeyEnvironment"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
+            /** @description When the key used its scopes, up to some seconds ago. A scope that is not listed was never used. */
+            scopes_last_used: components["schemas"]["ScopeLastUse"][];
             /** @description The IP addresses and CIDR blocks from which it works. Empty if it works from everywhere. */
             allowed_ips: string[];
             /** @description Whether it works. */
@@ -1234,6 +1442,83 @@ export interface components {
          * @enum {string}
          */
         AttentionReason: "orphaned_payments" | "refunds_to_send" | "webhooks_disabled" | "deliveries_failed" | "keys_expiring" | "networks_unavailable";
+        /**
+         * @example {
+         *       "field": "role",
+         *       "before": "viewer",
+         *       "after": "support"
+         *     }
+         */
+        AuditLogChange: {
+            /** @description The field that changed. */
+            field: string;
+            /** @description Its value before, as the resource shows it: `null` for none. Absent for personal data. */
+            before?: unknown | undefined;
+            /** @description Its value after, as the resource shows it: `null` for none. Absent for personal data. */
+            after?: unknown | undefined;
+        };
+        /**
+         * @example {
+         *       "id": "evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "type": "UserChanged",
+         *       "subject": "usr_01KG9Q0C3D4E5F6G7H8J9K0M1N",
+         *       "actor": "user:usr_01KG9Q0C3D4E5F6G7H8J9K0M1N",
+         *       "request_id": "req_01KG9Q2T8Q1A2B3C4D5E6F7G8J",
+         *       "changes": [
+         *         {
+         *           "field": "role",
+         *           "before": "viewer",
+         *           "after": "support"
+         *         }
+         *       ],
+         *       "created_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
+        AuditLogEntry: {
+            /** @description The entry: `evt_` and a ULID. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description What changed. */
+            type: components["schemas"]["AuditLogType"];
+            /** @description The id of the API key, user, webhook or merchant that changed. */
+            subject: string;
+            /** @description Who changed it: `key:` and the last 12 characters of the `prefix` of an API key, `user:` and an id, `operator` with or without a name, or `service:` and a name. */
+            actor: string;
+            /** @description The request that changed it. Absent if no request of the API did. */
+            request_id?: string | undefined;
+            /** @description The fields that changed. No secret is among them. */
+            changes: components["schemas"]["AuditLogChange"][];
+            /** @description Why, if the operator or the service gave a reason. */
+            reason?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When it changed: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+        };
+        AuditLogPage: {
+            /** @description The items of this page. */
+            items: components["schemas"]["AuditLogEntry"][];
+            /** @description The maximum number of items per page. */
+            limit: number;
+            /** @description The number of items in this page. */
+            count: number;
+            /** @description The exact number of matching items over all pages, also with filters and dates. */
+            total: number;
+            /** @description The number of this page; 1 with a `cursor`. */
+            page: number;
+            /** @description The number of pages; 0 if nothing matches. */
+            totalPages: number;
+            /** @description The `cursor` of the next page. Absent on the last page. */
+            next_cursor?: string | undefined;
+        };
+        /**
+         * @description A kind of change that the audit log shows. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        AuditLogType: "ApiKeyCreated" | "ApiKeyChanged" | "ApiKeyRotated" | "ApiKeyRevoked" | "UserInvited" | "UserChanged" | "UserDeleted" | "SignInLinkCreated" | "TotpAdded" | "TotpRemoved" | "PasskeyAdded" | "PasskeyRemoved" | "PasswordChanged" | "WebhookCreated" | "WebhookChanged" | "WebhookDisabled" | "WebhookSecretRotated" | "WebhookDeleted" | "MerchantCreated" | "MerchantChanged" | "MerchantDisabled" | "MerchantEnabled" | "OrderDefaultsChanged" | "PaymentPageChanged";
         Block: {
             /** @description The number of blocks before it in its chain. */
             height: number;
@@ -1345,6 +1630,33 @@ export interface components {
         CreateRefundRequest: {
             /** @description The address of the payer on the network of the refund. Its checksum is checked. */
             destination?: string | undefined;
+        };
+        /**
+         * @example {
+         *       "remove_totp": false
+         *     }
+         */
+        CreateSignInLinkDto: {
+            /** @description Whether to remove the authenticator app of the user, who has lost it. By default it stays. */
+            remove_totp?: boolean | undefined;
+        };
+        /**
+         * @example {
+         *       "email": "ada@shop.example",
+         *       "name": "Ada Byron",
+         *       "role": "support"
+         *     }
+         */
+        CreateUserDto: {
+            /**
+             * Format: email
+             * @description The email address. No user of the gateway may have it yet.
+             */
+            email: string;
+            /** @description The name of the person. */
+            name?: string | undefined;
+            /** @description What the user may do: no more than the caller. */
+            role: components["schemas"]["Role"];
         };
         /**
          * @example {
@@ -1471,6 +1783,27 @@ export interface components {
             currency: components["schemas"]["PaymentCurrency"];
             /** @description The sum. */
             amount: string;
+        };
+        DayVolume: {
+            /**
+             * Format: date
+             * @description The day in the time zone of the report. A payment belongs to the day on which it was first seen.
+             */
+            day: string;
+            /** @description The currency. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description How many payments there are. */
+            count: number;
+            /** @description The sum of `applied_amount`. A refund of what is applied makes the `applied_amount` of its payment smaller. */
+            applied_amount: string;
+            /** @description The sum of `fee_amount`: a fee belongs to the day of its payment. */
+            fee_amount: string;
+            /** @description The sum of `refunded_amount`, whenever the refunds were made. */
+            refunded_amount: string;
+            /** @description The request that lists the payments: its `total` is `count`. */
+            list: string;
+            /** @description The refunds that were recorded, or settled on a chain, on the day, whenever their payments were made. Refunds of orphans and of surpluses are among them. */
+            refunds: components["schemas"]["RefundVolume"];
         };
         /**
          * @example {
@@ -1602,6 +1935,7 @@ export interface components {
          *             "height": 24301577,
          *             "hash": "0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6"
          *           },
+         *           "applied_at": "2026-01-31T12:08:10.000Z",
          *           "created_at": "2026-01-31T12:04:10.000Z",
          *           "updated_at": "2026-01-31T12:08:10.000Z"
          *         },
@@ -2259,7 +2593,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2307,7 +2641,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2388,7 +2722,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2448,7 +2782,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2513,7 +2847,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2567,7 +2901,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2629,7 +2963,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2677,7 +3011,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2728,7 +3062,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2783,7 +3117,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2829,7 +3163,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2888,7 +3222,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -2950,7 +3284,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3000,7 +3334,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3046,7 +3380,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3157,7 +3491,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3210,7 +3544,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3264,7 +3598,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3321,7 +3655,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3386,6 +3720,7 @@ export interface components {
          *               "height": 24301577,
          *               "hash": "0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6"
          *             },
+         *             "applied_at": "2026-01-31T12:08:10.000Z",
          *             "created_at": "2026-01-31T12:04:10.000Z",
          *             "updated_at": "2026-01-31T12:08:10.000Z"
          *           }
@@ -3538,6 +3873,7 @@ export interface components {
          *       "applied_amount": "52.472200",
          *       "unapplied_amount": "0.000000",
          *       "refunded_amount": "0.000000",
+         *       "applied_at": "2026-01-31T12:04:34.000Z",
          *       "created_at": "2026-01-31T12:04:10.000Z",
          *       "updated_at": "2026-01-31T12:04:34.000Z"
          *     }
@@ -3593,6 +3929,21 @@ export interface components {
             block?: components["schemas"]["Block"] | undefined;
             /**
              * Format: date-time
+             * @description When its order applied it: the last time, if the order later took more of it. It stays when the payment is refunded. Absent unless it is `applied`, or became `refunded` while it was.
+             */
+            applied_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When all of it was refunded, so that it became `refunded`. A partial refund does not set it: `GET /v1/refunds` has the time of each refund.
+             */
+            refunded_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When its rail dropped or reversed it. Absent unless it is `failed`: also once the rail sees its money again.
+             */
+            failed_at?: string | undefined;
+            /**
+             * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
              */
             created_at: string;
@@ -3635,7 +3986,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3693,7 +4044,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3739,7 +4090,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3783,7 +4134,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3837,7 +4188,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -3891,7 +4242,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4041,7 +4392,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4087,7 +4438,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4131,7 +4482,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4180,7 +4531,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4228,7 +4579,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4272,7 +4623,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4324,7 +4675,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4370,7 +4721,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4428,7 +4779,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4483,7 +4834,7 @@ export interface components {
              * @description When it was recorded.
              */
             recorded_at: string;
-            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`. */
+            /** @description The caller that caused it: `key:` and the first 12 characters of an API key, `user:` and the id of a user, `service:` and a name, or `debug`. */
             actor: string;
             /** @description Id of the request that recorded it. */
             request_id: string;
@@ -4527,6 +4878,7 @@ export interface components {
          *           "height": 24301577,
          *           "hash": "0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6"
          *         },
+         *         "applied_at": "2026-01-31T12:08:10.000Z",
          *         "created_at": "2026-01-31T12:04:10.000Z",
          *         "updated_at": "2026-01-31T12:08:10.000Z"
          *       },
@@ -4856,6 +5208,14 @@ export interface components {
          * @enum {string}
          */
         RefundStatus: "recorded" | "pending" | "sent" | "settled" | "canceled";
+        RefundVolume: {
+            /** @description How many refunds there are. */
+            count: number;
+            /** @description The sum of `amount`. */
+            amount: string;
+            /** @description The request that lists the refunds: its `total` is `count`. */
+            list: string;
+        };
         /**
          * @example {
          *       "id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
@@ -4872,6 +5232,7 @@ export interface components {
          *       "applied_amount": "52.472200",
          *       "unapplied_amount": "0.000000",
          *       "refunded_amount": "0.000000",
+         *       "applied_at": "2026-01-31T12:04:34.000Z",
          *       "created_at": "2026-01-31T12:04:10.000Z",
          *       "updated_at": "2026-01-31T12:04:34.000Z",
          *       "refund_id": "rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M"
@@ -4926,6 +5287,21 @@ export interface components {
             confirmations?: number | undefined;
             /** @description The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`. */
             block?: components["schemas"]["Block"] | undefined;
+            /**
+             * Format: date-time
+             * @description When its order applied it: the last time, if the order later took more of it. It stays when the payment is refunded. Absent unless it is `applied`, or became `refunded` while it was.
+             */
+            applied_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When all of it was refunded, so that it became `refunded`. A partial refund does not set it: `GET /v1/refunds` has the time of each refund.
+             */
+            refunded_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When its rail dropped or reversed it. Absent unless it is `failed`: also once the rail sees its money again.
+             */
+            failed_at?: string | undefined;
             /**
              * Format: date-time
              * @description When it was created: ISO 8601, UTC, milliseconds.
@@ -5053,6 +5429,55 @@ export interface components {
             event_types?: components["schemas"]["WebhookEventType"][] | undefined;
         };
         /**
+         * @description What a user of a merchant may do. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        Role: "owner" | "admin" | "developer" | "support" | "viewer";
+        /**
+         * @example {
+         *       "role": "viewer",
+         *       "description": "Reads everything but API keys.",
+         *       "scopes": [
+         *         "merchant:self:read",
+         *         "orders:self:read",
+         *         "payments:self:read",
+         *         "webhooks:self:read",
+         *         "reports:self:read",
+         *         "users:self:read"
+         *       ]
+         *     }
+         */
+        RoleDescription: {
+            /** @description The role. */
+            role: components["schemas"]["Role"];
+            /** @description What it is for. */
+            description: string;
+            /** @description What it may do, as scopes of API keys. */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "role": "viewer",
+         *           "description": "Reads everything but API keys.",
+         *           "scopes": [
+         *             "merchant:self:read",
+         *             "orders:self:read",
+         *             "payments:self:read",
+         *             "webhooks:self:read",
+         *             "reports:self:read",
+         *             "users:self:read"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        RoleList: {
+            /** @description All roles, from the most to the least. */
+            items: components["schemas"]["RoleDescription"][];
+        };
+        /**
          * @example {
          *       "overlap_seconds": 3600
          *     }
@@ -5065,12 +5490,39 @@ export interface components {
          * @description What an API key may do. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke";
+        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke" | "users:self:create" | "users:self:read" | "users:self:update" | "users:self:delete" | "audit-log:self:read";
+        ScopeLastUse: {
+            /** @description The scope. */
+            scope: components["schemas"]["Scope"];
+            /**
+             * Format: date
+             * @description The last day (UTC) on which a request of the key needed it.
+             */
+            last_used_on: string;
+        };
         /**
          * @description Whose a setting is. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
         SettingsOwner: "merchant" | "platform";
+        /**
+         * @example {
+         *       "sign_in_link": "https://pay.example.com/dashboard/sign-in#link=Q3YxT2p0b0s0dGhpcy1pcy1hbi1leGFtcGxl",
+         *       "expires_at": "2026-02-03T12:00:00.000Z"
+         *     }
+         */
+        SignInLink: {
+            /**
+             * Format: uri
+             * @description Give it to the user: it signs them in once. Only this response contains it, and it replaces earlier links of the user.
+             */
+            sign_in_link: string;
+            /**
+             * Format: date-time
+             * @description Until when it works: three days.
+             */
+            expires_at: string;
+        };
         /**
          * @description The decision of the rail about a simulated payment.
          * @enum {string}
@@ -5128,6 +5580,54 @@ export interface components {
         };
         /**
          * @example {
+         *       "business_name": "La Fonda",
+         *       "contact_phone": null
+         *     }
+         */
+        UpdateBusinessProfileDto: {
+            /** @description The name of the business. */
+            business_name?: string | undefined;
+            /**
+             * Format: email
+             * @description The email address for questions.
+             */
+            contact_email?: string | undefined;
+            /** @description The phone number for questions. `null` removes it. */
+            contact_phone?: (string | null) | undefined;
+            /** @description The whole address of the business, which replaces the one before. `null` removes it. */
+            address?: ({
+                /** @description Street and number. */
+                street: string;
+                /** @description City or town. */
+                city: string;
+                /** @description State, province or region. */
+                state: string;
+                /** @description Postal code. */
+                postal_code: string;
+                /** @description ISO 3166-1 alpha-2 code. */
+                country: string;
+            } | null) | undefined;
+        };
+        /**
+         * @example {
+         *       "phone": "+52 55 5555 0101"
+         *     }
+         */
+        UpdateIndividualProfileDto: {
+            /** @description First name. */
+            first_name?: string | undefined;
+            /** @description Last name. */
+            last_name?: string | undefined;
+            /**
+             * Format: email
+             * @description Email address.
+             */
+            email?: string | undefined;
+            /** @description Phone number. `null` removes it. */
+            phone?: (string | null) | undefined;
+        };
+        /**
+         * @example {
          *       "order_defaults": {
          *         "enable_rails": [
          *           "crypto_deposit"
@@ -5138,7 +5638,11 @@ export interface components {
          */
         UpdateMerchantDto: {
             /** @description All defaults. They replace those before: `{}` leaves none. */
-            order_defaults: components["schemas"]["OrderDefaultsDto"];
+            order_defaults?: components["schemas"]["OrderDefaultsDto"] | undefined;
+            /** @description The fields of the profile to change, if `type` is `individual`. */
+            individual_profile?: components["schemas"]["UpdateIndividualProfileDto"] | undefined;
+            /** @description The fields of the profile to change, if `type` is `business`. */
+            business_profile?: components["schemas"]["UpdateBusinessProfileDto"] | undefined;
         };
         /**
          * @example {
@@ -5157,6 +5661,19 @@ export interface components {
         };
         /**
          * @example {
+         *       "role": "viewer"
+         *     }
+         */
+        UpdateUserDto: {
+            /** @description The name of the person. `null` removes it. */
+            name?: (string | null) | undefined;
+            /** @description What the user may do from now on: no more than the caller. */
+            role?: components["schemas"]["Role"] | undefined;
+            /** @description `disabled` ends all sessions of the user at once. `active` lets the user sign in again. */
+            status?: components["schemas"]["UserStatusChange"] | undefined;
+        };
+        /**
+         * @example {
          *       "is_enabled": true
          *     }
          */
@@ -5171,6 +5688,208 @@ export interface components {
             } | null) | undefined;
             /** @description Whether events are delivered. The configuration is kept while it is `false`. */
             is_enabled?: boolean | undefined;
+        };
+        /**
+         * @example {
+         *       "id": "usr_01KG9Q0C3D4E5F6G7H8J9K0M1N",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "email": "ada@shop.example",
+         *       "name": "Ada Byron",
+         *       "role": "support",
+         *       "status": "invited",
+         *       "has_totp": false,
+         *       "created_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
+        User: {
+            /** @description The user: `usr_` and a ULID. The history of orders names it as the actor `user:` and this id. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description The email address, with which the user signs in. */
+            email: string;
+            /** @description The name of the person. Absent if it has none. */
+            name?: string | undefined;
+            /** @description What the user may do: see `GET /v1/roles`. */
+            role: components["schemas"]["Role"];
+            /** @description `invited` until the user signed in first. A `disabled` user cannot sign in. */
+            status: components["schemas"]["UserStatus"];
+            /** @description Whether sign-ins need a code of an authenticator app. */
+            has_totp: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed: ISO 8601, UTC, milliseconds.
+             */
+            updated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When the user last signed in. Absent if they never did.
+             */
+            last_signed_in_at?: string | undefined;
+        };
+        /**
+         * @example {
+         *       "id": "usr_01KG9Q0C3D4E5F6G7H8J9K0M1N",
+         *       "deleted": true
+         *     }
+         */
+        UserDeletion: {
+            /** @description The deleted user. */
+            id: string;
+            /** @description Always `true`. */
+            deleted: boolean;
+        };
+        UserPage: {
+            /** @description The items of this page. */
+            items: components["schemas"]["User"][];
+            /** @description The maximum number of items per page. */
+            limit: number;
+            /** @description The number of items in this page. */
+            count: number;
+            /** @description The exact number of matching items over all pages, also with filters and dates. */
+            total: number;
+            /** @description The number of this page; 1 with a `cursor`. */
+            page: number;
+            /** @description The number of pages; 0 if nothing matches. */
+            totalPages: number;
+            /** @description The `cursor` of the next page. Absent on the last page. */
+            next_cursor?: string | undefined;
+        };
+        /**
+         * @description Whether a user can sign in. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        UserStatus: "invited" | "active" | "disabled";
+        /**
+         * @description Whether a user may sign in from now on.
+         * @enum {string}
+         */
+        UserStatusChange: "active" | "disabled";
+        /**
+         * @example {
+         *       "id": "usr_01KG9Q0C3D4E5F6G7H8J9K0M1N",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "email": "ada@shop.example",
+         *       "name": "Ada Byron",
+         *       "role": "support",
+         *       "status": "invited",
+         *       "has_totp": false,
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "sign_in_link": "https://pay.example.com/dashboard/sign-in#link=Q3YxT2p0b0s0dGhpcy1pcy1hbi1leGFtcGxl"
+         *     }
+         */
+        UserWithLink: {
+            /** @description The user: `usr_` and a ULID. The history of orders names it as the actor `user:` and this id. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description The email address, with which the user signs in. */
+            email: string;
+            /** @description The name of the person. Absent if it has none. */
+            name?: string | undefined;
+            /** @description What the user may do: see `GET /v1/roles`. */
+            role: components["schemas"]["Role"];
+            /** @description `invited` until the user signed in first. A `disabled` user cannot sign in. */
+            status: components["schemas"]["UserStatus"];
+            /** @description Whether sign-ins need a code of an authenticator app. */
+            has_totp: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed: ISO 8601, UTC, milliseconds.
+             */
+            updated_at?: string | undefined;
+            /**
+             * Format: date-time
+             * @description When the user last signed in. Absent if they never did.
+             */
+            last_signed_in_at?: string | undefined;
+            /**
+             * Format: uri
+             * @description Give it to the user: it signs them in once. Only this response contains it, and it replaces earlier links of the user.
+             */
+            sign_in_link: string;
+        };
+        /**
+         * @example {
+         *       "from": "2026-01-31",
+         *       "to": "2026-01-31",
+         *       "timezone": "America/Mexico_City",
+         *       "days": [
+         *         {
+         *           "day": "2026-01-31",
+         *           "currency": "USDC",
+         *           "count": 2,
+         *           "applied_amount": "104.944400",
+         *           "fee_amount": "1.049444",
+         *           "refunded_amount": "0.000000",
+         *           "list": "/v1/payments?status=applied&currency=USDC&from_date=2026-01-31T06%3A00%3A00.000Z&to_date=2026-02-01T05%3A59%3A59.999Z",
+         *           "refunds": {
+         *             "count": 1,
+         *             "amount": "10.500000",
+         *             "list": "/v1/refunds?status=recorded&status=settled&currency=USDC&ended_from=2026-01-31T06%3A00%3A00.000Z&ended_to=2026-02-01T05%3A59%3A59.999Z"
+         *           }
+         *         }
+         *       ],
+         *       "totals": [
+         *         {
+         *           "currency": "USDC",
+         *           "count": 2,
+         *           "applied_amount": "104.944400",
+         *           "fee_amount": "1.049444",
+         *           "refunded_amount": "0.000000",
+         *           "list": "/v1/payments?status=applied&currency=USDC&from_date=2026-01-31T06%3A00%3A00.000Z&to_date=2026-02-01T05%3A59%3A59.999Z",
+         *           "refunds": {
+         *             "count": 1,
+         *             "amount": "10.500000",
+         *             "list": "/v1/refunds?status=recorded&status=settled&currency=USDC&ended_from=2026-01-31T06%3A00%3A00.000Z&ended_to=2026-02-01T05%3A59%3A59.999Z"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Volume: {
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            to: string;
+            /** @description The time zone of the days. */
+            timezone: string;
+            /** @description One for each day and currency with a payment or a refund, oldest first. */
+            days: components["schemas"]["DayVolume"][];
+            /** @description The sums of all days: one for each currency. */
+            totals: components["schemas"]["VolumeSums"][];
+        };
+        VolumeSums: {
+            /** @description The currency. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description How many payments there are. */
+            count: number;
+            /** @description The sum of `applied_amount`. A refund of what is applied makes the `applied_amount` of its payment smaller. */
+            applied_amount: string;
+            /** @description The sum of `fee_amount`: a fee belongs to the day of its payment. */
+            fee_amount: string;
+            /** @description The sum of `refunded_amount`, whenever the refunds were made. */
+            refunded_amount: string;
+            /** @description The request that lists the payments: its `total` is `count`. */
+            list: string;
+            /** @description The refunds that were recorded, or settled on a chain, on the day, whenever their payments were made. Refunds of orphans and of surpluses are among them. */
+            refunds: components["schemas"]["RefundVolume"];
         };
         /**
          * @example {
@@ -5232,6 +5951,47 @@ export interface components {
          * @enum {string}
          */
         WebhookEventType: "order:created" | "order:updated" | "order:paid" | "payment:received" | "payment:orphaned" | "payment:applied" | "payment:failed" | "payment:refunded" | "payment:refund_claimed";
+        /**
+         * @example {
+         *       "webhook_id": "whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R",
+         *       "days": [
+         *         {
+         *           "day": "2026-01-31",
+         *           "delivered": {
+         *             "count": 41,
+         *             "list": "/v1/webhooks/whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R/deliveries?status=delivered&from_date=2026-01-31T00%3A00%3A00.000Z&to_date=2026-01-31T23%3A59%3A59.999Z"
+         *           },
+         *           "failed": {
+         *             "count": 1,
+         *             "list": "/v1/webhooks/whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R/deliveries?status=failed&from_date=2026-01-31T00%3A00%3A00.000Z&to_date=2026-01-31T23%3A59%3A59.999Z"
+         *           },
+         *           "pending": {
+         *             "count": 0,
+         *             "list": "/v1/webhooks/whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R/deliveries?status=pending&from_date=2026-01-31T00%3A00%3A00.000Z&to_date=2026-01-31T23%3A59%3A59.999Z"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookHealth: {
+            /** @description The webhook. */
+            webhook_id: string;
+            /** @description The last 30 days, oldest first. Today is the last one. */
+            days: components["schemas"]["WebhookHealthDay"][];
+        };
+        WebhookHealthDay: {
+            /**
+             * Format: date
+             * @description The day in UTC.
+             */
+            day: string;
+            /** @description Deliveries that the endpoint took. */
+            delivered: components["schemas"]["CountedList"];
+            /** @description Deliveries that failed for good. */
+            failed: components["schemas"]["CountedList"];
+            /** @description Deliveries that wait for an attempt. */
+            pending: components["schemas"]["CountedList"];
+        };
         WebhookPage: {
             /** @description The items of this page. */
             items: components["schemas"]["Webhook"][];
@@ -5272,6 +6032,7 @@ export interface components {
          *           "height": 24301577,
          *           "hash": "0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6"
          *         },
+         *         "applied_at": "2026-01-31T12:08:10.000Z",
          *         "created_at": "2026-01-31T12:04:10.000Z",
          *         "updated_at": "2026-01-31T12:08:10.000Z"
          *       },
@@ -5369,6 +6130,10 @@ export type ApiKeyWithSecret = components['schemas']['ApiKeyWithSecret'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
 export type Attention = components['schemas']['Attention'];
 export type AttentionReason = components['schemas']['AttentionReason'];
+export type AuditLogChange = components['schemas']['AuditLogChange'];
+export type AuditLogEntry = components['schemas']['AuditLogEntry'];
+export type AuditLogPage = components['schemas']['AuditLogPage'];
+export type AuditLogType = components['schemas']['AuditLogType'];
 export type Block = components['schemas']['Block'];
 export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
@@ -5380,11 +6145,14 @@ export type CountedList = components['schemas']['CountedList'];
 export type CreateApiKeyDto = components['schemas']['CreateApiKeyDto'];
 export type CreateRefundClaim = components['schemas']['CreateRefundClaim'];
 export type CreateRefundRequest = components['schemas']['CreateRefundRequest'];
+export type CreateSignInLinkDto = components['schemas']['CreateSignInLinkDto'];
+export type CreateUserDto = components['schemas']['CreateUserDto'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type Currencies = components['schemas']['Currencies'];
 export type CurrencyRail = components['schemas']['CurrencyRail'];
 export type CurrencyTotal = components['schemas']['CurrencyTotal'];
+export type DayVolume = components['schemas']['DayVolume'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
@@ -5525,27 +6293,46 @@ export type RefundPayment = components['schemas']['RefundPayment'];
 export type RefundRequest = components['schemas']['RefundRequest'];
 export type RefundSettlement = components['schemas']['RefundSettlement'];
 export type RefundStatus = components['schemas']['RefundStatus'];
+export type RefundVolume = components['schemas']['RefundVolume'];
 export type RefundedPayment = components['schemas']['RefundedPayment'];
 export type RegisterPayment = components['schemas']['RegisterPayment'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
 export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
+export type Role = components['schemas']['Role'];
+export type RoleDescription = components['schemas']['RoleDescription'];
+export type RoleList = components['schemas']['RoleList'];
 export type RotateApiKeyDto = components['schemas']['RotateApiKeyDto'];
 export type Scope = components['schemas']['Scope'];
+export type ScopeLastUse = components['schemas']['ScopeLastUse'];
 export type SettingsOwner = components['schemas']['SettingsOwner'];
+export type SignInLink = components['schemas']['SignInLink'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type TestWebhook = components['schemas']['TestWebhook'];
 export type UnavailableReason = components['schemas']['UnavailableReason'];
 export type UpdateApiKeyDto = components['schemas']['UpdateApiKeyDto'];
+export type UpdateBusinessProfileDto = components['schemas']['UpdateBusinessProfileDto'];
+export type UpdateIndividualProfileDto = components['schemas']['UpdateIndividualProfileDto'];
 export type UpdateMerchantDto = components['schemas']['UpdateMerchantDto'];
 export type UpdateOrderDto = components['schemas']['UpdateOrderDto'];
+export type UpdateUserDto = components['schemas']['UpdateUserDto'];
 export type UpdateWebhookDto = components['schemas']['UpdateWebhookDto'];
+export type User = components['schemas']['User'];
+export type UserDeletion = components['schemas']['UserDeletion'];
+export type UserPage = components['schemas']['UserPage'];
+export type UserStatus = components['schemas']['UserStatus'];
+export type UserStatusChange = components['schemas']['UserStatusChange'];
+export type UserWithLink = components['schemas']['UserWithLink'];
+export type Volume = components['schemas']['Volume'];
+export type VolumeSums = components['schemas']['VolumeSums'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookDeletion = components['schemas']['WebhookDeletion'];
 export type WebhookEventType = components['schemas']['WebhookEventType'];
+export type WebhookHealth = components['schemas']['WebhookHealth'];
+export type WebhookHealthDay = components['schemas']['WebhookHealthDay'];
 export type WebhookPage = components['schemas']['WebhookPage'];
 export type WebhookPayload = components['schemas']['WebhookPayload'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
@@ -5724,6 +6511,33 @@ export interface operations {
             };
         };
     };
+    getVolume: {
+        parameters: {
+            query?: {
+                /** @description The first day. By default 13 days before the last one, and at most 30. */
+                from?: string | undefined;
+                /** @description The last day. By default today. */
+                to?: string | undefined;
+                /** @description The time zone of the days, by its IANA name. By default UTC. */
+                timezone?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Volume"];
+                };
+            };
+        };
+    };
     getPaymentPageSettings: {
         parameters: {
             query?: never;
@@ -5764,6 +6578,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaymentPageSettings"];
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+                /** @description Only entries of this type. Repeat the parameter for several. */
+                type?: components["schemas"]["AuditLogType"][] | undefined;
+                /** @description Only changes of the API key, user, webhook or merchant with this id. */
+                subject?: string | undefined;
+                /** @description Only changes by this actor. */
+                actor?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLogPage"];
                 };
             };
         };
@@ -5813,8 +6666,10 @@ export interface operations {
                 search?: string | undefined;
                 /** @description Only orders whose `metadata` has this value at this key, for example `metadata.table=B7`, or `metadata=table=B7` with the second `=` encoded (`%3D`), as clients made from this document send it. For one key. The value is exact: text, a number as JSON writes it, `true` or `false`. Of an order, the first 50 keys with such values are found. */
                 metadata?: string | undefined;
-                /** @description Only orders that changed at or after this time. The list is still sorted by creation time. */
+                /** @description Only orders that changed last at or after this time. The list is still sorted by creation time. */
                 updated_from?: string | undefined;
+                /** @description Only orders that changed last at or before this time. */
+                updated_to?: string | undefined;
                 /** @description Only orders with at least this `total_amount`. Needs `currency`. */
                 min_amount?: string | undefined;
             } | undefined;
@@ -6113,6 +6968,22 @@ export interface operations {
                 payment_reference?: string | undefined;
                 /** @description Only payments by this transaction. Letters may be upper or lower case. */
                 tx_hash?: string | undefined;
+                /** @description Only payments that have `applied_at` at or after this time. The list is still sorted by creation time. */
+                applied_from?: string | undefined;
+                /** @description Only payments that have `applied_at` at or before this time. */
+                applied_to?: string | undefined;
+                /** @description Only payments that have `refunded_at` at or after this time. The list is still sorted by creation time. */
+                refunded_from?: string | undefined;
+                /** @description Only payments that have `refunded_at` at or before this time. */
+                refunded_to?: string | undefined;
+                /** @description Only payments that have `failed_at` at or after this time. The list is still sorted by creation time. */
+                failed_from?: string | undefined;
+                /** @description Only payments that have `failed_at` at or before this time. */
+                failed_to?: string | undefined;
+                /** @description Only payments that changed last at or after this time. The list is still sorted by creation time. */
+                updated_from?: string | undefined;
+                /** @description Only payments that changed last at or before this time. */
+                updated_to?: string | undefined;
             } | undefined;
             header?: never;
             path?: never;
@@ -6207,6 +7078,10 @@ export interface operations {
                 currency?: components["schemas"]["PaymentCurrency"] | undefined;
                 /** @description Only refunds with this status: `pending` for those that wait for their transfer. Repeat the parameter for several: `status=pending&status=sent`. */
                 status?: components["schemas"]["RefundStatus"][] | undefined;
+                /** @description Only refunds that were recorded, settled or canceled at or after this time. The list is still sorted by creation time. */
+                ended_from?: string | undefined;
+                /** @description Only refunds that were recorded, settled or canceled at or before this time. */
+                ended_to?: string | undefined;
             } | undefined;
             header?: never;
             path?: never;
@@ -6500,6 +7375,189 @@ export interface operations {
             };
         };
     };
+    getRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleList"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUserDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserWithLink"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user id: `usr_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user id: `usr_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserDeletion"];
+                };
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user id: `usr_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    createSignInLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"] | undefined;
+            } | undefined;
+            path: {
+                /** @description The user id: `usr_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSignInLinkDto"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLink"];
+                };
+            };
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -6698,6 +7756,42 @@ export interface operations {
             };
         };
     };
+    listOrderDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+            } | undefined;
+            header?: never;
+            path: {
+                /** @description The order id: `ord_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -6736,6 +7830,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+        };
+    };
+    getWebhookHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook id: `whk_` and a ULID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookHealth"];
                 };
             };
         };

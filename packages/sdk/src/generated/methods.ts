@@ -40,7 +40,7 @@ export interface Methods {
   /**
    * Update the authenticated merchant.
    *
-   * Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.
+   * Changes your profile and `order_defaults`. Fields that are absent stay, also those of the profile; `order_defaults` is replaced as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one. The operator of the gateway changes the rest: `type`, `external_reference_id`, `payment_methods` and how deposits are received.
    *
    * Needs the scope `merchant:self:update`.
    */
@@ -65,6 +65,15 @@ export interface Methods {
   getOverview(query?: Query<'getOverview'>, options?: RequestOptions): Promise<Schemas['Overview']>;
 
   /**
+   * Read the volume by day.
+   *
+   * Sums the payments that are applied to orders, by the day on which they were first seen and by currency, and the refunds by the day on which they were recorded or settled. A payment that is reversed, or refunded in full, leaves its day.
+   *
+   * Needs the scope `reports:self:read`.
+   */
+  getVolume(query?: Query<'getVolume'>, options?: RequestOptions): Promise<Schemas['Volume']>;
+
+  /**
    * Retrieve the settings of the payment page.
    *
    * Returns how the payment page looks for your payers.
@@ -81,6 +90,15 @@ export interface Methods {
    * Needs the scope `merchant:self:update`.
    */
   replacePaymentPageSettings(body: Schemas['PaymentPageSettingsDto'], options?: RequestOptions): Promise<Schemas['PaymentPageSettings']>;
+
+  /**
+   * List changes of settings.
+   *
+   * Lists who changed API keys, users, webhooks and settings of your merchant, sorted by time. Entries are never changed or deleted. They contain no secrets, and of personal data only that it changed. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `audit-log:self:read`.
+   */
+  listAuditLog(query?: Query<'listAuditLog'>, options?: RequestOptions): List<Schemas['AuditLogEntry'], Schemas['AuditLogPage']>;
 
   /**
    * Retrieve the currencies of prices and payments.
@@ -302,6 +320,67 @@ export interface Methods {
   revokeApiKey(id: string, options?: RequestOptions): Promise<Schemas['ApiKey']>;
 
   /**
+   * List the roles of users.
+   *
+   * Each role, what it is for, and its scopes.
+   *
+   * Needs the scope `users:self:read`.
+   */
+  getRoles(options?: RequestOptions): Promise<Schemas['RoleList']>;
+
+  /**
+   * List users.
+   *
+   * Lists the people who can sign in to the dashboard of the merchant, and disabled ones, sorted by creation time. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `users:self:read`.
+   */
+  listUsers(query?: Query<'listUsers'>, options?: RequestOptions): List<Schemas['User'], Schemas['UserPage']>;
+
+  /**
+   * Invite a user.
+   *
+   * Creates a user of your merchant, with a link by which they sign in for the first time and set a password. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`.
+   *
+   * Needs the scope `users:self:create`.
+   */
+  createUser(body: Schemas['CreateUserDto'], options?: RequestOptions): Promise<Schemas['UserWithLink']>;
+
+  /**
+   * Retrieve a user.
+   *
+   * Needs the scope `users:self:read`.
+   */
+  getUser(id: string, options?: RequestOptions): Promise<Schemas['User']>;
+
+  /**
+   * Update a user.
+   *
+   * Changes name, role or status. It takes effect at once, also for open sessions. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `last_owner` if the merchant would have no owner who can sign in.
+   *
+   * Needs the scope `users:self:update`.
+   */
+  updateUser(id: string, body: Schemas['UpdateUserDto'], options?: RequestOptions): Promise<Schemas['User']>;
+
+  /**
+   * Delete a user.
+   *
+   * Deletes a user and ends all their sessions. The history of orders keeps the id, and no longer finds the name: disable users who worked here instead. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `last_owner` if the merchant would have no owner who can sign in.
+   *
+   * Needs the scope `users:self:delete`.
+   */
+  deleteUser(id: string, options?: RequestOptions): Promise<Schemas['UserDeletion']>;
+
+  /**
+   * Create a sign-in link.
+   *
+   * Makes a link for a user who cannot sign in, for example without the password. The role must allow no more than the caller, and only owners manage owners: returns 403 `permission_exceeded`. Returns 409 `user_disabled` for a disabled user.
+   *
+   * Needs the scope `users:self:update`.
+   */
+  createSignInLink(id: string, body: Schemas['CreateSignInLinkDto'], options?: RequestOptions): Promise<Schemas['SignInLink']>;
+
+  /**
    * Create a webhook.
    *
    * Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.
@@ -363,6 +442,15 @@ export interface Methods {
   listAllDeliveries(query?: Query<'listAllDeliveries'>, options?: RequestOptions): List<Schemas['Delivery'], Schemas['DeliveryPage']>;
 
   /**
+   * List the deliveries of an order.
+   *
+   * Lists the deliveries of the events of an order and its payments, to all webhooks that you have, sorted by creation time. Each is found while its body is kept, 30 days unless the operator configured another period. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `webhooks:self:read`.
+   */
+  listOrderDeliveries(id: string, query?: Query<'listOrderDeliveries'>, options?: RequestOptions): List<Schemas['Delivery'], Schemas['DeliveryPage']>;
+
+  /**
    * List the deliveries of a webhook.
    *
    * Lists the deliveries of a webhook, one per event, sorted by creation time, which is the time in the id. `total` is exact. Deliveries are kept for 90 days after the event, or after the replay of an older event, unless the operator configured another period. Stop when `page >= totalPages`.
@@ -370,6 +458,15 @@ export interface Methods {
    * Needs the scope `webhooks:self:read`.
    */
   listDeliveries(id: string, query?: Query<'listDeliveries'>, options?: RequestOptions): List<Schemas['Delivery'], Schemas['DeliveryPage']>;
+
+  /**
+   * Read the health of a webhook by day.
+   *
+   * Counts the deliveries of a webhook by their status now, for each of the last 30 days on which they were created. Deliveries that the operator no longer keeps are not counted.
+   *
+   * Needs the scope `webhooks:self:read`.
+   */
+  getWebhookHealth(id: string, options?: RequestOptions): Promise<Schemas['WebhookHealth']>;
 
   /**
    * Retrieve a delivery with its attempts.
@@ -476,8 +573,10 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   updateMerchant: { method: 'PATCH', path: '/v1/merchants/me', takes: ['body'] },
   getDepositSettings: { method: 'GET', path: '/v1/merchants/me/deposit-settings', takes: [] },
   getOverview: { method: 'GET', path: '/v1/merchants/me/overview', takes: ['query'] },
+  getVolume: { method: 'GET', path: '/v1/reports/volume', takes: ['query'] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },
+  listAuditLog: { method: 'GET', path: '/v1/merchants/me/audit-log', takes: ['query'], list: true },
   getCurrencies: { method: 'GET', path: '/v1/currencies', takes: [] },
   createOrder: { method: 'POST', path: '/v1/orders', takes: ['body'], keyed: true },
   listOrders: { method: 'GET', path: '/v1/orders', takes: ['query'], list: true },
@@ -503,6 +602,13 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   updateApiKey: { method: 'PATCH', path: '/v1/api-keys/{id}', takes: ['body'] },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/{id}/rotate', takes: ['body'], keyed: true },
   revokeApiKey: { method: 'POST', path: '/v1/api-keys/{id}/revoke', takes: [], keyed: true },
+  getRoles: { method: 'GET', path: '/v1/roles', takes: [] },
+  listUsers: { method: 'GET', path: '/v1/users', takes: ['query'], list: true },
+  createUser: { method: 'POST', path: '/v1/users', takes: ['body'], keyed: true },
+  getUser: { method: 'GET', path: '/v1/users/{id}', takes: [] },
+  updateUser: { method: 'PATCH', path: '/v1/users/{id}', takes: ['body'] },
+  deleteUser: { method: 'DELETE', path: '/v1/users/{id}', takes: [] },
+  createSignInLink: { method: 'POST', path: '/v1/users/{id}/sign-in-links', takes: ['body'], keyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks', takes: ['body'], keyed: true },
   listWebhooks: { method: 'GET', path: '/v1/webhooks', takes: ['query'], list: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', takes: [], keyed: true },
@@ -510,7 +616,9 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   updateWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', takes: ['body'] },
   deleteWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', takes: [] },
   listAllDeliveries: { method: 'GET', path: '/v1/deliveries', takes: ['query'], list: true },
+  listOrderDeliveries: { method: 'GET', path: '/v1/orders/{id}/deliveries', takes: ['query'], list: true },
   listDeliveries: { method: 'GET', path: '/v1/webhooks/{id}/deliveries', takes: ['query'], list: true },
+  getWebhookHealth: { method: 'GET', path: '/v1/webhooks/{id}/health', takes: [] },
   getDelivery: { method: 'GET', path: '/v1/webhooks/{id}/deliveries/{delivery_id}', takes: ['query'] },
   redeliver: { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver', takes: [], keyed: true },
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', takes: ['body'], keyed: true },
@@ -532,12 +640,14 @@ export type ErrorCode =
   | 'concurrent_update'
   | 'delivery_expired'
   | 'dependency_unavailable'
+  | 'email_taken'
   | 'host_not_public'
   | 'idempotency_key_in_use'
   | 'idempotency_key_reused'
   | 'insufficient_scope'
   | 'invalid_request'
   | 'invalid_signature'
+  | 'last_owner'
   | 'merchant_disabled'
   | 'network_unavailable'
   | 'not_found'
@@ -565,5 +675,6 @@ export type ErrorCode =
   | 'unauthorized'
   | 'unsupported_media_type'
   | 'update_not_allowed'
+  | 'user_disabled'
   | 'webhook_deleted'
   | 'webhook_disabled';

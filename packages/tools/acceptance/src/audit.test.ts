@@ -102,7 +102,7 @@ test('`audit verify` finds an event that was changed in the database', async () 
     expect((await change('10000000', '10000001')).rowCount).toBe(1);
     const { code, output } = await outcomeOf('payments', 'audit verify');
     expect(code).toBe(1);
-    expect(output).toContain(`payment-${paymentId}, event 0: its hash does not match its data`);
+    expect(output).toContain(`payment-${paymentId}, event 0: its hash does not match its content`);
     const orderStream = `order-${order.id}`;
     expect(output).toContain(
       `payment-${paymentId}, event 0: amountMinor is 10000001, but 10000000 by ${orderStream}, event `,

@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { chains } from './bench/chains.ts';
+import { dashboard } from './bench/dashboard.ts';
 import { engines } from './bench/engines.ts';
 import { lists } from './bench/lists.ts';
 import { orderCreates } from './bench/order-creates.ts';
@@ -15,6 +16,7 @@ import { latency } from './bench/webhooks/latency.ts';
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   lists,
+  dashboard,
   engines,
   chains,
   overload,
@@ -27,7 +29,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
 /** The suite of a name, or the suites whose names begin with it. */
 const suitesOf = (name: string): string[] =>
   name in SUITES ? [name] : Object.keys(SUITES).filter((suite) => suite.startsWith(`${name}-`));
-const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', 'pay-page', 'webhooks'];
+const BY_DEFAULT = ['orders', 'lists', 'dashboard', 'overload', 'engines', 'chains', 'pay-page', 'webhooks'];
 
 const named = process.argv.slice(2);
 const names = named.length > 0 ? named : BY_DEFAULT;

@@ -108,8 +108,8 @@ describe('Kafka', () => {
       expect(messages.map(({ sequence }) => sequence)).toEqual(stored.map(({ revision }) => String(revision)));
       expect(typesOf(messages)).toEqual(stored.map(({ event }) => messageTypeOf(event.type)));
       expect(messages.map(({ data }) => data.change)).toEqual(stored.map(({ event }) => event.data));
-      expect(messages.map(({ correlationid, causationid }) => [correlationid, causationid])).toEqual(
-        stored.map(({ metadata }) => [metadata.$correlationId, metadata.$causationId]),
+      expect(messages.map(({ correlationid, causationid, cpghash }) => [correlationid, causationid, cpghash])).toEqual(
+        stored.map(({ metadata }) => [metadata.$correlationId, metadata.$causationId, metadata.hash]),
       );
       expect(messages.at(-1)!.data.resource).toEqual(order);
       for (const message of messages) {

@@ -109,6 +109,11 @@ describe('each scope allows its own endpoints only', () => {
     ['POST', '/v1/api-keys', 'api-keys:self:create', { scopes: ['api-keys:self:create'] }, 201],
     ['PATCH', `/v1/api-keys/${UNKNOWN_ID}`, 'api-keys:self:update', { label: 'x' }, 404],
     ['POST', `/v1/api-keys/${UNKNOWN_ID}/revoke`, 'api-keys:self:revoke', undefined, 404],
+    ['GET', '/v1/merchants/me/audit-log', 'audit-log:self:read', undefined, 200],
+    ['GET', '/v1/users', 'users:self:read', undefined, 200],
+    ['POST', '/v1/users', 'users:self:create', { email: 'nobody' }, 400],
+    ['PATCH', `/v1/users/${UNKNOWN_ID}`, 'users:self:update', { name: 'x' }, 404],
+    ['DELETE', `/v1/users/${UNKNOWN_ID}`, 'users:self:delete', undefined, 404],
   ];
   const scopes = [
     'merchant:self:read',
@@ -126,6 +131,11 @@ describe('each scope allows its own endpoints only', () => {
     'api-keys:self:read',
     'api-keys:self:update',
     'api-keys:self:revoke',
+    'audit-log:self:read',
+    'users:self:read',
+    'users:self:create',
+    'users:self:update',
+    'users:self:delete',
   ];
 
   test.each(scopes)('%s', async (scope) => {

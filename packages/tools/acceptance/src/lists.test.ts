@@ -139,7 +139,7 @@ test('an order is found by each form of a search, by its metadata, and its payme
     ...[txHash, '17.25', '17.25 USDT'],
   ].map((search): Query => ({ search }));
   queries.push({ 'metadata.table': 'B7' }, { metadata: 'seat=4' }, { min_amount: '17', currency: 'USDT' });
-  queries.push({ updated_from: order.updated_at });
+  queries.push({ updated_from: order.updated_at, updated_to: order.updated_at });
   // The payments service learns of addresses and references by the events of orders.
   for (const query of queries)
     await until(`the order for ${JSON.stringify(query)}`, async () => {
@@ -150,6 +150,12 @@ test('an order is found by each form of a search, by its metadata, and its payme
   const references = { external_reference_id: 'invoice-1042', payment_reference: created.payment_reference };
   for (const [name, value] of Object.entries({ ...references, tx_hash: txHash, order_id: order.id }))
     expect((await api.payments({ [name]: value })).items).toEqual([payment]);
+  const { applied_at: appliedAt = '', updated_at: updatedAt } = payment!;
+  expect(appliedAt >= payment!.created_at).toBe(true);
+  const times = { applied_from: appliedAt, applied_to: appliedAt, updated_from: updatedAt, updated_to: updatedAt };
+  expect(await api.payments(times)).toMatchObject({ items: [payment], total: 1 });
+  for (const never of [{ refunded_from: appliedAt }, { failed_to: '2100-01-01T00:00:00Z' }])
+    expect((await api.payments(never)).total).toBe(0);
   const several = await api.send('GET', '/v1/orders?status=paid&status=awaiting_payment');
   expect(several.body.total).toBe(2);
   await api.close();

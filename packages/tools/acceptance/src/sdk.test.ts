@@ -55,6 +55,7 @@ test('reads the merchant and the health of the gateway', async () => {
   expect(accounts.map(({ owner }) => owner)).toContain('platform');
   expect(confirmations.length).toBeGreaterThan(0);
   expect((await client.getOverview({ timezone: 'America/Mexico_City' })).created.count).toBe(0);
+  expect((await client.getVolume({ timezone: 'America/Mexico_City' })).days).toEqual([]);
   expect(await client.health()).toEqual({ status: 'ok' });
   await client.ready();
 });
@@ -132,7 +133,6 @@ test('receives, verifies, looks up and repeats webhooks', async () => {
   const { id, secret } = await client.createWebhook({ url: receiver.urlOf('/sdk'), events, ...shop });
   expect(await client.updateWebhook(id, { is_enabled: true })).toMatchObject({ is_enabled: true });
   expect(await client.getWebhook(id)).toMatchObject({ events, ...shop });
-  expect(await client.updateWebhook(id, { filter: null })).not.toHaveProperty('filter');
   expect((await client.listWebhooks()).items).toHaveLength(1);
   const { delivery_id } = await client.testWebhook({ webhook_id: id, event_type: 'order:created' });
   const [attempt] = await receiver.attempts('/sdk', 1);
@@ -146,10 +146,17 @@ test('receives, verifies, looks up and repeats webhooks', async () => {
   );
   expect((await client.listDeliveries(id, { status: ['delivered'] })).items).toHaveLength(1);
   expect((await client.listAllDeliveries({ status: ['delivered'] })).items).toHaveLength(1);
+  expect((await client.listOrderDeliveries((await client.createOrder(orderBody())).id)).items).toEqual([]);
   expect(await client.redeliver(id, delivery_id)).toMatchObject({ id: delivery_id });
   const replay = await client.replayEvents(id, { from_date: '2026-01-01T00:00:00Z', to_date: '2026-01-02T00:00:00Z' });
   expect(await client.getReplay(id, replay.id)).toMatchObject({ id: replay.id });
   expect((await client.listReplays(id)).items).toHaveLength(1);
+  const { days } = await client.getWebhookHealth(id);
+  const sent = days.map(({ delivered, failed, pending }) => delivered.count + failed.count + pending.count);
+  expect(sent).toHaveLength(30);
+  // The test delivery alone: the filter lets no order through, also none of an earlier test.
+  expect(Math.max(...sent)).toBe(1);
+  expect(await client.updateWebhook(id, { filter: null })).not.toHaveProperty('filter');
   expect(await client.cancelReplay(id, replay.id)).toMatchObject({ id: replay.id });
   expect((await client.rotateWebhookSecret(id)).secret).toMatch(/^whsec_/);
   expect(await client.deleteWebhook(id)).toEqual({ id, deleted: true });
@@ -166,6 +173,19 @@ test('creates, changes, rotates and revokes API keys', async () => {
   expect(next).toMatchObject({ version: 2, scopes: ['orders:self:read'] });
   expect(await client.getApiKey(id)).toHaveProperty('rotated_at');
   expect(await client.revokeApiKey(next.id)).toMatchObject({ status: 'revoked' });
+});
+
+test('invites, changes and deletes users', async () => {
+  const email = `${shop.id.toLowerCase()}@shop.example`;
+  const { id, sign_in_link: link } = await client.createUser({ email, role: 'support' });
+  expect(link).toContain('/dashboard/sign-in#link=');
+  expect(await client.updateUser(id, { role: 'viewer', name: 'Ada' })).toMatchObject({ role: 'viewer', name: 'Ada' });
+  expect((await client.listUsers()).items).toContainEqual(await client.getUser(id));
+  expect((await client.createSignInLink(id, {})).sign_in_link).not.toBe(link);
+  expect((await client.getRoles()).items.map(({ role }) => role)).toContain('viewer');
+  expect(await client.deleteUser(id)).toEqual({ id, deleted: true });
+  const { items } = await client.listAuditLog({ subject: id, sort: 'asc' });
+  expect(items.map(({ type }) => type)).toEqual(['UserInvited', 'UserChanged', 'SignInLinkCreated', 'UserDeleted']);
 });
 
 test('a refusal has the code of the reference', async () => {

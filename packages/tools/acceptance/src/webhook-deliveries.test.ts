@@ -151,6 +151,7 @@ test('a delivery has the headers of the API reference', async () => {
   const order = await shop.api.createOrder(orderBody());
   const [attempt] = await receiver.attempts(path, 1);
   const { timestamp } = JSON.parse(attempt!.rawBody);
+  const [recorded] = (await shop.api.history(order.id)).items;
   expect(timestamp).toBe(Date.parse(order.created_at!));
   expect(attempt!.headers).toMatchObject({
     'content-type': 'application/json',
@@ -161,6 +162,7 @@ test('a delivery has the headers of the API reference', async () => {
     'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
     'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
     'x-sequence': '0',
+    'x-event-hash': recorded!.hash,
     'x-delivery-id': expect.stringMatching(/^dlv_/),
     'user-agent': expect.stringMatching(/./),
   });
@@ -208,7 +210,14 @@ test('a failed attempt is retried with the same bytes and the same key', async (
   for (const attempt of attempts) {
     verifyDelivery(attempt, secret);
     expect(attempt.rawBody).toBe(attempts[0]!.rawBody);
-    for (const name of ['x-idempotency-key', 'x-timestamp', 'x-delivery-id', 'x-sequence', 'webhook-id'])
+    for (const name of [
+      'x-idempotency-key',
+      'x-timestamp',
+      'x-delivery-id',
+      'x-sequence',
+      'x-event-hash',
+      'webhook-id',
+    ])
       expect([name, attempt.headers[name]]).toEqual([name, attempts[0]!.headers[name]]);
   }
 });

@@ -10,6 +10,7 @@ const addresses = {
   baseUrl: 'http://127.0.0.1:4000',
   apiKey: `ak_sandbox_${'a'.repeat(40)}`,
   merchantId: 'mer_01JB0000000000000000000000',
+  signInPath: '/dashboard/sign-in#link=Q3Yx',
   eventstoreUrl: 'esdb://admin:pass@127.0.0.1:2113?tls=false',
   kafkaBrokers: '127.0.0.1:9092',
   databaseUrl: 'postgres://postgres:pass@127.0.0.1:5433/app',

@@ -10,6 +10,7 @@ export const banner = (stack: RunningStack, seconds: number, paymentLink: string
   API          ${stack.baseUrl}
   Docs         ${stack.baseUrl}/docs   (OpenAPI: ${stack.baseUrl}/openapi.json)
   Guide        ${stack.baseUrl}/docs/guide
+  Dashboard    ${stack.baseUrl}${stack.signInPath}   (the link signs you in once; the next start makes a new one)
   API key      ${stack.apiKey}   (also in ${join(stack.dataDir, 'sandbox.json')})
 
 ${linkHint(paymentLink)}  Create an order:

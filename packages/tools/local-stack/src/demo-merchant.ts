@@ -16,12 +16,12 @@ const KEY_LENGTH = 64;
 export const ensureDemoMerchant = async (
   dataDir: string,
   { databaseUrl, pepper, apiKey: requestedKey }: { databaseUrl: string; pepper: string; apiKey: string | undefined },
-): Promise<{ merchantId: string; apiKey: string }> => {
+): Promise<{ merchantId: string; apiKey: string; signInPath: string }> => {
   let apiKey = requestedKey ?? readSandbox(dataDir)?.api_key ?? newKey();
   for (const end = performance.now() + DATABASE_TIMEOUT_MS; ; await sleep(250)) {
     try {
-      const { merchantId } = await ensureSandboxMerchant({ databaseUrl, pepper, apiKey });
-      return { merchantId, apiKey };
+      const { merchantId, signInPath } = await ensureSandboxMerchant({ databaseUrl, pepper, apiKey });
+      return { merchantId, apiKey, signInPath };
     } catch (cause) {
       if (isTransientDatabaseError(cause) && performance.now() < end) continue;
       if (cause instanceof InactiveKeyError && !requestedKey) {

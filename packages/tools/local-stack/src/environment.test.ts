@@ -5,6 +5,7 @@ import { planPorts } from './ports.ts';
 const SECRETS = {
   API_KEY_PEPPER: 'pepper',
   WEBHOOK_ENCRYPTION_KEY: 'key',
+  AUDIT_LOG_KEY: 'signing key',
   INTERNAL_TOKEN: 'secret',
   POSTGRES_PASSWORD: 'password',
 };
@@ -31,6 +32,8 @@ test('every token has a value of its own, which stays the same', () => {
 
 test('a process gets the tokens that it sends or accepts', () => {
   const all = environmentWith({});
+  expect(withOwnSecrets('gateway', all)).toMatchObject({ AUDIT_LOG_KEY: 'signing key' });
+  expect(withOwnSecrets('orders', all)).toMatchObject({ AUDIT_LOG_KEY: undefined });
   expect(tokensIn(withOwnSecrets('webhook-dispatcher', all)).sort()).toEqual([
     'GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN',
     'METRICS_TOKEN',

@@ -40,7 +40,7 @@ export const embeddedDatabaseUrl = (ports: readonly PortPlan[], { POSTGRES_PASSW
 export const serviceEnvironment = (
   { eventstoreUrl, kafkaBrokers, databaseUrl, baseUrl }: StackAddresses,
   ports: readonly PortPlan[],
-  { API_KEY_PEPPER, WEBHOOK_ENCRYPTION_KEY, INTERNAL_TOKEN }: Secrets,
+  { API_KEY_PEPPER, WEBHOOK_ENCRYPTION_KEY, AUDIT_LOG_KEY, INTERNAL_TOKEN }: Secrets,
   env: NodeJS.ProcessEnv,
 ) => ({
   ENVIRONMENT: 'sandbox',
@@ -53,6 +53,7 @@ export const serviceEnvironment = (
   PUBLIC_URL: env.PUBLIC_URL || baseUrl,
   API_KEY_PEPPER: env.API_KEY_PEPPER || API_KEY_PEPPER,
   WEBHOOK_ENCRYPTION_KEY: env.WEBHOOK_ENCRYPTION_KEY || WEBHOOK_ENCRYPTION_KEY,
+  AUDIT_LOG_KEY: env.AUDIT_LOG_KEY || AUDIT_LOG_KEY,
   ...Object.fromEntries(TOKENS.map((name) => [name, env[name] || derivedToken(INTERNAL_TOKEN, name)])),
   WEBHOOK_ALLOW_LOCAL: env.WEBHOOK_ALLOW_LOCAL || 'true',
 });
@@ -85,6 +86,7 @@ export const withOwnSecrets = (process: string, env: NodeJS.ProcessEnv): NodeJS.
   return {
     ...env,
     ...Object.fromEntries([...others, ...DATABASE_URLS].map((variable) => [variable, undefined])),
+    ...(name !== 'GATEWAY' && { AUDIT_LOG_KEY: undefined }),
     DATABASE_URL: (own && env[own]) || env.DATABASE_URL,
   };
 };

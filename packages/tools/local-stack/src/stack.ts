@@ -31,6 +31,8 @@ interface StackOptions {
 export interface RunningStack extends StackAddresses {
   readonly merchantId: string;
   readonly apiKey: string;
+  /** Signs the owner of the demo merchant in to the dashboard, once. */
+  readonly signInPath: string;
 }
 
 interface Stack {

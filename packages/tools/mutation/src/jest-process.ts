@@ -47,7 +47,10 @@ const answer = async ({ project, tests, workers }: JestRun): Promise<JestResult>
 /** The configuration of the copy for one of its projects. PostgreSQL already runs: POSTGRES_URL says where. */
 const configOf = async (root: string, name: Project) => {
   const { default: config } = (await import(`${root}/jest.config.js`)) as {
-    default: { projects: (Record<string, unknown> & { displayName: string })[]; testTimeout: number };
+    default: {
+      projects: (Record<string, unknown> & { displayName: string; setupFiles?: string[] })[];
+      testTimeout: number;
+    };
   };
   const {
     globalSetup: _,
@@ -57,7 +60,17 @@ const configOf = async (root: string, name: Project) => {
   const own = (file: string) => new URL(file, import.meta.url).pathname;
   return {
     rootDir: root,
-    projects: [{ ...project, rootDir: root, setupFiles: [own('record-hits.js')], cacheDirectory: `${root}/.jest` }],
+    projects: [
+      {
+        ...project,
+        rootDir: root,
+        setupFiles: [...(project.setupFiles ?? []), own('record-hits.js')],
+        // Extended integration tests run too.
+        testMatch: [`${root}/**/*.test.ts`],
+        testPathIgnorePatterns: [],
+        cacheDirectory: `${root}/.jest`,
+      },
+    ],
     testTimeout: config.testTimeout,
     testSequencer: own('in-order.js'),
     reporters: [],

@@ -162,7 +162,7 @@ const testsOf = ({ project, isNear }: Stage, mutants: readonly Located[], import
   const related = [...imports.dependentsOf(changed)].filter(
     (file) =>
       /\.test\.ts$/.test(file) &&
-      !/\.extended\.|\/acceptance\//.test(file) &&
+      !/\.extended\.test|\/acceptance\//.test(file) &&
       file.endsWith('.int.test.ts') === (project === 'integration') &&
       packages.has(packageOf(file)) === isNear,
   );

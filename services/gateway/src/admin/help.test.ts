@@ -6,6 +6,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addMerchantCommands } from './merchant-commands.ts';
 import { addOrderCommands } from './order-commands.ts';
 import { addSecretsCommands } from './secrets.ts';
+import { addUserCommands } from './user-commands.ts';
 import { addWebhooksCommands } from './webhooks.ts';
 
 const nothing = async (): Promise<void> => {};
@@ -14,6 +15,7 @@ const addAll = (program: AdminCommand): void => {
   for (const add of [
     addMerchantCommands,
     addKeyCommands,
+    addUserCommands,
     addDepositSettingsCommands,
     addOrderCommands,
     addSecretsCommands,

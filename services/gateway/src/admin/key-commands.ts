@@ -1,5 +1,6 @@
 import type { AdminCommand, RunWith } from '@cpg/platform/commands';
 import { rotateKey } from '../api/api-keys/key-changes.ts';
+import { byOperator } from '../audit/record-change.ts';
 import { type ApiKey, SCOPES } from '../door/keys/api-key.ts';
 import { MERCHANT } from './command.ts';
 import {
@@ -71,7 +72,11 @@ export const addKeyCommands = (program: AdminCommand, withAdmin: RunWith<KeyAdmi
     .runs((key: string, { overlap }: { overlap: string }) =>
       withAdmin(async ({ pool, pepper, now }) => {
         const kid = kidIn(key);
-        const successor = await rotateKey(pool, kid, { overlapMs: parseDuration(overlap), pepper, at: now() });
+        const successor = await rotateKey(pool, kid, {
+          overlapMs: parseDuration(overlap),
+          pepper,
+          change: byOperator(now()),
+        });
         return `${formatKey(successor)}\nkey ${kid} stays valid for ${overlap}`;
       }),
     );

@@ -1,16 +1,10 @@
 import { isAddressOrCidr } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
-import type { Pool } from '@cpg/platform/postgres';
-import { updateKey as changeKey } from '../api/api-keys/key-changes.ts';
+import { type Pool, transaction } from '@cpg/platform/postgres';
+import { issueRecordedKey, revokeKey as endKey, updateKey as changeKey } from '../api/api-keys/key-changes.ts';
+import { byOperator } from '../audit/record-change.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey, Scope } from '../door/keys/api-key.ts';
-import {
-  type Credential,
-  credentialByKid,
-  credentialsOf,
-  issueKey,
-  keyStatusAt,
-  revokeCredential,
-} from '../door/keys/credentials.ts';
+import { type Credential, credentialByKid, credentialsOf, keyStatusAt } from '../door/keys/credentials.ts';
 import { findMerchant, parseInstant, table } from './command.ts';
 
 export interface KeyAdmin {
@@ -43,7 +37,7 @@ export const createKey = async (
     label: label === undefined ? null : parseLabel(label),
     expiresAt: expires === undefined ? null : parseFutureTime(expires, now()),
   };
-  return issueKey(pool, spec, { pepper, at: now() });
+  return transaction(pool, (db) => issueRecordedKey(db, spec, { pepper, change: byOperator(now()) }));
 };
 
 /** The changes of `keys update`, as typed. */
@@ -66,7 +60,7 @@ export const updateKey = (
     ...(allowIp !== undefined && { allowedIps: allowIp === ANYWHERE ? [] : parseAddresses(allowIp) }),
     ...(label !== undefined && { label: parseLabel(label) }),
   };
-  return changeKey(pool, kid, changes, { at: now() });
+  return changeKey(pool, kid, changes, { change: byOperator(now()) });
 };
 
 /** An IP list that allows every address. */
@@ -76,7 +70,7 @@ const ANYWHERE = 'anywhere';
 export const kidIn = (text: string): string => parseApiKey(text)?.kid ?? text;
 
 export const revokeKey = async ({ pool, now }: KeyAdmin, kid: string): Promise<void> => {
-  if (await revokeCredential(pool, kid, now())) return;
+  if (await endKey(pool, kid, byOperator(now()))) return;
   throw new CommandError(
     (await credentialByKid(pool, kid)) ? `key ${kid} is already revoked` : `there is no key ${kid}`,
   );

@@ -4,7 +4,7 @@ import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/com
 import { MERCHANT, pretty, readJson, type Signature } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 import {
-  changeMerchant,
+  updateMerchant,
   createMerchant,
   merchantTable,
   setMerchantStatus,
@@ -46,7 +46,7 @@ export const addMerchantCommands = (program: AdminCommand, withAdmin: RunWith<Ke
     .requiredOption('--file <file>', 'a JSON file with the fields, or - for standard input')
     .examples('merchants update mer_01J8… --file changes.json')
     .runs((merchant: string, { file }: { file: string }) =>
-      withAdmin(async ({ pool, now }) => pretty(await changeMerchant(pool, merchant, await readJson(file), now()))),
+      withAdmin(async ({ pool, now }) => pretty(await updateMerchant(pool, merchant, await readJson(file), now()))),
     );
   for (const [verb, status, effect] of [
     ['disable', 'disabled', 'refuse all keys of a merchant within seconds; payments that arrive are still recorded'],

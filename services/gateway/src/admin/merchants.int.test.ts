@@ -1,6 +1,6 @@
 import { merchantById } from '../api/merchants/merchant-queries.ts';
 import { DEFINITION, startAdmin, type TestAdmin } from '../testing/jest-admin.ts';
-import { changeMerchant } from './merchants.ts';
+import { updateMerchant } from './merchants.ts';
 
 let admin: TestAdmin;
 beforeAll(async () => {
@@ -61,8 +61,8 @@ test('concurrent updates are both applied', async () => {
   const payment_methods = [{ type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} }];
   const commit = await admin.begin('select from gateway.merchants where id = $1 for update', id);
   const changes = [
-    changeMerchant(admin.pool, id, { payment_methods }, admin.clock),
-    changeMerchant(admin.pool, id, { external_reference_id: 'crm-2' }, admin.clock),
+    updateMerchant(admin.pool, id, { payment_methods }, admin.clock),
+    updateMerchant(admin.pool, id, { external_reference_id: 'crm-2' }, admin.clock),
   ];
   await admin.lockWaits(2);
   await commit();
@@ -128,4 +128,27 @@ test('a decision on a merchant needs a merchant, a person and a reason', async (
   await expect(admin.run('merchants', 'disable', 'mer_0', ...who)).rejects.toThrow('there is no merchant mer_0');
   await expect(admin.run('merchants', 'disable', id, '--by', 'Ana')).rejects.toThrow("'--reason <text>' not specified");
   await expect(admin.run('merchants', 'disable', id, '--by', ' ', '--reason', 'x')).rejects.toThrow('is empty');
+});
+
+test('what operators change is recorded, with who it was', async () => {
+  const { id, kid } = await admin.createKey();
+  const change = { external_reference_id: 'crm-2', order_defaults: { payment_currency: 'USDC' }, metadata: { a: 'b' } };
+  await admin.run('merchants', 'update', id, '--file', await admin.fileWith(change));
+  await admin.run('keys', 'revoke', kid);
+  await admin.run('users', 'create', id, '--email', 'ada@shop.example', '--role', 'owner');
+  await admin.run('merchants', 'disable', id, '--by', 'user:Ana', '--reason', 'ticket 7');
+  const { rows } = await admin.pool.query(
+    `select type, actor, data -> 'changes' as changes from gateway.merchant_events order by sequence`,
+  );
+  expect(rows.map(({ type, actor }) => [type, actor])).toEqual([
+    ['MerchantCreated', 'operator'],
+    ['ApiKeyCreated', 'operator'],
+    ['MerchantChanged', 'operator'],
+    ['OrderDefaultsChanged', 'operator'],
+    ['ApiKeyRevoked', 'operator'],
+    ['UserInvited', 'operator'],
+    ['MerchantDisabled', 'operator:user:Ana'],
+  ]);
+  expect(rows[2].changes).toEqual({ external_reference_id: { before: 'crm-1', after: 'crm-2' }, metadata: {} });
+  expect(rows[3].changes).toEqual({ payment_currency: { before: null, after: 'USDC' } });
 });

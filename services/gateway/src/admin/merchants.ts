@@ -1,5 +1,4 @@
 import {
-  CreateMerchantDto,
   type FaultDetail,
   isAppError,
   type Merchant,
@@ -8,52 +7,46 @@ import {
 } from '@cpg/contracts';
 import { describeIssue, newUlid, validationDetails } from '@cpg/platform';
 import { CommandError } from '@cpg/platform/commands';
-import { type Pool, transaction } from '@cpg/platform/postgres';
-import { iso31661 } from 'iso-3166';
+import type { Pool } from '@cpg/platform/postgres';
 import {
+  changeMerchant,
   changeMerchantStatus,
-  insertMerchant,
-  listMerchants,
-  lockMerchant,
+  createMerchant as addMerchant,
   type StatusChange,
   statusChangesOf,
-  updateMerchant,
-} from '../api/merchants/merchant-queries.ts';
-import { defaultFaults } from '../api/merchants/order-defaults.ts';
+} from '../api/merchants/merchant-changes.ts';
+import { parseDefinition, refuseUnusable } from '../api/merchants/merchant-definition.ts';
+import { listMerchants } from '../api/merchants/merchant-queries.ts';
 import {
   paymentPageSettings,
   profileName,
   replacePaymentPageSettings,
 } from '../api/payment-page/payment-page-settings.ts';
+import { byOperator } from '../audit/record-change.ts';
 import { checkSigned, findMerchant, orUnknown, table } from './command.ts';
 import type { KeyAdmin } from './keys.ts';
 
 export const createMerchant = async (pool: Pool, definition: unknown, at: Date): Promise<Merchant> => {
-  const merchant = parseDefinition(definition);
-  refuseUnusable(merchant);
+  const merchant = await orInvalid('merchant is', () => {
+    const parsed = parseDefinition(definition);
+    refuseUnusable(parsed);
+    return parsed;
+  });
   const id = `mer_${newUlid()}`;
-  if (!(await insertMerchant(pool, id, merchant, at))) {
+  if (!(await addMerchant(pool, id, merchant, byOperator(at)))) {
     throw new CommandError(`a merchant with external_reference_id ${merchant.external_reference_id} already exists`);
   }
   return (await findMerchant(pool, id)).resource;
 };
 
 /** Replaces the fields in `changes`; null removes a field. The result must be a valid definition. */
-export const changeMerchant = async (pool: Pool, id: string, changes: unknown, at: Date): Promise<Merchant> => {
+export const updateMerchant = async (pool: Pool, id: string, changes: unknown, at: Date): Promise<Merchant> => {
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
     throw new CommandError('the changes must be a JSON object');
   }
   try {
-    return await transaction(pool, async (db) => {
-      await lockMerchant(db, id);
-      const { definition } = await findMerchant(db, id);
-      const merged = Object.entries({ ...definition, ...changes }).filter(([, value]) => value !== null);
-      const changed = parseDefinition(Object.fromEntries(merged));
-      // Earlier defaults do not hinder a change of the payment methods: new orders are refused with what to change.
-      if ('order_defaults' in changes) refuseUnusable(changed);
-      await updateMerchant(db, id, changed, at);
-      return (await findMerchant(db, id)).resource;
-    });
+    const changed = await orInvalid('merchant is', () => changeMerchant(pool, id, () => changes, byOperator(at)));
+    return orUnknown(id, changed).resource;
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
     throw new CommandError('another merchant has this external_reference_id');
@@ -98,35 +91,6 @@ export const merchantTable = async (pool: Pool): Promise<string> => {
 
 const UNIQUE_VIOLATION = '23505';
 
-const parseDefinition = (definition: unknown): CreateMerchantDto => {
-  const parsed = MerchantDefinition.safeParse(definition, { error: describeIssue });
-  if (parsed.success) return parsed.data;
-  throw invalid('merchant is', validationDetails(parsed.error));
-};
-
-/** Throws for defaults that the payment methods do not allow. */
-const refuseUnusable = ({ order_defaults = {}, payment_methods }: CreateMerchantDto): void => {
-  const faults = defaultFaults(order_defaults, payment_methods);
-  if (faults.length > 0) throw invalid('merchant is', faults);
-};
-
-/** The officially assigned codes of ISO 3166-1 alpha-2. */
-const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
-
-/** CreateMerchantDto, with an assigned country code and without repeated rails. */
-const MerchantDefinition = CreateMerchantDto.superRefine((merchant, context) => {
-  const country = merchant.business_profile?.address?.country;
-  if (country !== undefined && !COUNTRIES.has(country)) {
-    const path = ['business_profile', 'address', 'country'];
-    context.addIssue({ code: 'custom', path, message: `${country} is not an ISO 3166-1 alpha-2 code` });
-  }
-  const rails = merchant.payment_methods.map(({ type }) => type);
-  rails.forEach((rail, index) => {
-    if (rails.indexOf(rail) === index) return;
-    context.addIssue({ code: 'custom', path: ['payment_methods', index, 'type'], message: `${rail} is listed twice` });
-  });
-});
-
 export const showPaymentPage = async (pool: Pool, merchantId: string): Promise<PaymentPageSettings> =>
   orUnknown(merchantId, await paymentPageSettings(pool, merchantId));
 
@@ -138,11 +102,18 @@ export const setPaymentPage = async (
 ): Promise<PaymentPageSettings> => {
   const parsed = PaymentPageSettingsDto.safeParse(settings, { error: describeIssue });
   if (!parsed.success) throw invalid('settings are', validationDetails(parsed.error));
-  const options = { db: pool, allowLocalUrls: environment === 'sandbox', at: now() };
-  const replaced = await replacePaymentPageSettings(merchantId, parsed.data, options).catch((error: unknown) => {
-    throw isAppError(error, 'invalid_request') ? invalid('settings are', error.details) : error;
-  });
+  const options = { pool, allowLocalUrls: environment === 'sandbox', change: byOperator(now()) };
+  const replaced = await orInvalid('settings are', () => replacePaymentPageSettings(merchantId, parsed.data, options));
   return orUnknown(merchantId, replaced);
+};
+
+/** The refusal of a request, as the command says it. */
+const orInvalid = async <T>(subject: string, work: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw isAppError(error, 'invalid_request') ? invalid(subject, error.details) : error;
+  }
 };
 
 const invalid = (subject: string, details: readonly FaultDetail[]): CommandError =>

@@ -5,6 +5,7 @@ import { Scope } from '../door/keys/api-key.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';
 import { credentialByKid } from '../door/keys/credentials.ts';
 import { verifySecret } from '../door/keys/hash.ts';
+import { userOfLink } from '../identity/sign-in-links.ts';
 import { log } from '../testing/jest-gateway.ts';
 import { ensureSandboxMerchant } from './sandbox.ts';
 
@@ -36,7 +37,7 @@ const callerOf = (key: string | null) =>
 test('creates the merchant and a key with all scopes on an empty database, and returns the key once', async () => {
   const first = await ensure();
   expect(await callerOf(first.apiKey)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
-  expect(await ensure()).toEqual({ merchantId: first.merchantId, apiKey: null });
+  expect(await ensure()).toMatchObject({ merchantId: first.merchantId, apiKey: null });
   const { resource } = (await merchantById(pool, first.merchantId))!;
   expect(resource.payment_methods.map(({ type }) => type).sort()).toEqual(['crypto_deposit', 'gateway_pay']);
   expect(resource.payment_methods[0]?.supported_currencies).toHaveLength(6);
@@ -46,7 +47,7 @@ test.each([32, 128])('uses a given key of %i characters, also when repeated', as
   const key = `ak_sandbox_${'K'.repeat(length)}`;
   const first = await ensure(key);
   expect(first.apiKey).toBe(key);
-  expect(await ensure(key)).toEqual(first);
+  expect(await ensure(key)).toEqual({ ...first, signInPath: expect.any(String) });
   expect(await callerOf(key)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
 });
 
@@ -62,4 +63,13 @@ test('adds a given key to an existing one, and replaces the secret of a key with
 
 test.each(['', 'ak_live_', 'x'])('rejects a key of %j and 40 letters', async (prefix) => {
   await expect(ensure(`${prefix}${'a'.repeat(40)}`)).rejects.toThrow(RangeError);
+});
+
+test('the owner signs in by the newest link, and stays as somebody changed them', async () => {
+  const [first, second] = [await ensure(), await ensure()];
+  const userOf = ({ signInPath }: typeof first) => userOfLink(pool, signInPath.split('#link=')[1]!, new Date());
+  expect(await userOf(first)).toBeNull();
+  expect(await userOf(second)).toMatchObject({ merchant_id: first.merchantId, role: 'owner', name: 'Demo owner' });
+  await pool.query(`update gateway.users set role = 'viewer'`);
+  expect(await userOf(await ensure())).toMatchObject({ role: 'viewer' });
 });

@@ -1,16 +1,20 @@
 import { type SecretBox, webhookRow } from '@cpg/platform';
 import { type AdminCommand, CommandError, type RunWith } from '@cpg/platform/commands';
 import { type Pool, type Queryable, transaction, withoutTimeout } from '@cpg/platform/postgres';
+import { newSigningKey, noteSigner } from '@cpg/transparency-log';
 import { WEBHOOK_BOXES } from '../api/webhooks/webhook-queries.ts';
 import { responseRow } from '../door/idempotency/stored-requests.ts';
 import { countHashes } from '../door/keys/credentials.ts';
 import { pepperId } from '../door/keys/hash.ts';
+import { totpBoxes, totpRow } from '../identity/users.ts';
 
 export interface SecretsAdmin {
   readonly pool: Pool;
   readonly box: SecretBox;
   /** The first pepper. */
   readonly pepper: string;
+  /** The public key of the transparency log; null without a log. */
+  readonly auditLogKey: string | null;
 }
 
 /** Adds commands that are safe to run again, and while services run: a row that changes meanwhile keeps its change. */
@@ -26,6 +30,31 @@ export const addSecretsCommands = (program: AdminCommand, withSecrets: RunWith<S
     .description('encrypt everything again with the first key of WEBHOOK_ENCRYPTION_KEY')
     .examples('secrets reseal')
     .runs(() => withSecrets(async (admin) => `encrypted again: ${await reseal(admin)}\n${await status(admin)}`));
+  secrets
+    .command('audit-log-key')
+    .description('print the public key of the transparency log, for whoever verifies it')
+    .examples('secrets audit-log-key')
+    .runs(() => withSecrets(async ({ auditLogKey }) => auditLogKey ?? noLog()));
+  secrets
+    .command('new-audit-log-key')
+    .description('make an AUDIT_LOG_KEY, which signs the checkpoints of the transparency log')
+    .argument('<name>', 'names the log for whoever verifies it, for example the host name of the gateway')
+    .examples('secrets new-audit-log-key pay.example.com')
+    .runs((name: string) => newAuditLogKey(name));
+};
+
+const noLog = (): never => {
+  throw new CommandError('AUDIT_LOG_KEY is not set: make one with "secrets new-audit-log-key"');
+};
+
+const newAuditLogKey = (name: string): string => {
+  const key = newSigningKey(name);
+  return [
+    `AUDIT_LOG_KEY=${key}`,
+    '',
+    'Keep it secret. Give this public key to whoever verifies the log:',
+    noteSigner(key).verifierKey,
+  ].join('\n');
 };
 
 const status = async ({ pool, box, pepper }: SecretsAdmin): Promise<string> => {
@@ -40,6 +69,7 @@ const status = async ({ pool, box, pepper }: SecretsAdmin): Promise<string> => {
 
 const sealedRows = async (pool: Pool): Promise<SealedRow[]> => [
   ...(await sealedWebhooks(pool)),
+  ...(await sealedTotps(pool)),
   ...(await sealedResponses(pool)),
 ];
 
@@ -75,7 +105,7 @@ export interface SealedRow {
   readonly name: string;
   /** To which its boxes are bound. */
   readonly row: string;
-  readonly table: 'webhooks' | 'idempotency_keys';
+  readonly table: 'webhooks' | 'users' | 'idempotency_keys';
   /** The primary key by column. */
   readonly key: Readonly<Record<string, string>>;
   readonly columns: readonly string[];
@@ -101,6 +131,17 @@ export const sealedWebhooks = async (pool: Pool): Promise<SealedRow[]> => {
     };
   });
 };
+
+/** The secrets of authenticator apps. */
+const sealedTotps = async (pool: Pool): Promise<SealedRow[]> =>
+  (await totpBoxes(pool)).map(({ id, totp_box }) => ({
+    name: `the authenticator app of user ${id}`,
+    row: totpRow(id),
+    table: 'users',
+    key: { id },
+    columns: ['totp_box'],
+    boxes: [totp_box],
+  }));
 
 /** Stored responses that show a secret. */
 const sealedResponses = async (pool: Pool): Promise<SealedRow[]> => {

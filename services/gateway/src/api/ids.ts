@@ -4,7 +4,18 @@ import { z } from 'zod';
 /** The body of operations without parameters: absent, or an empty object. */
 export const NoBody = z.strictObject({}).nullish();
 
-export type ResourceName = 'merchant' | 'order' | 'payment' | 'refund' | 'webhook' | 'delivery' | 'replay' | 'apiKey';
+export type ResourceName =
+  | 'merchant'
+  | 'order'
+  | 'payment'
+  | 'refund'
+  | 'webhook'
+  | 'delivery'
+  | 'replay'
+  | 'apiKey'
+  | 'user'
+  | 'session'
+  | 'passkey';
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /** The kinds of resources that messages call by other words. */

@@ -52,7 +52,7 @@ test('renders the order of a reference without a key', async () => {
   expect(response.statusCode).toBe(200);
   expect(response.headers).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': CSP,
+    'content-security-policy': CSP.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',

@@ -102,7 +102,8 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const { frame_ancestors } = shown.settings;
       const { accent_url } = checkout.merchant;
       const styles = [assets.style.path, ...(accent_url === undefined ? [] : [accent_url])];
-      reply.headers({ ...pageHeaders(frame_ancestors), ...preloadStyles(styles) });
+      // The dashboard shows a preview, from the same origin.
+      reply.headers({ ...pageHeaders(["'self'", ...frame_ancestors]), ...preloadStyles(styles) });
       if (frame_ancestors.length > 0) reply.removeHeader('x-frame-options');
       const html = renderCheckout({
         ...speech,

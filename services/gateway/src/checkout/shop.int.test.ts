@@ -66,7 +66,7 @@ test('the page has the look of its merchant, and may be embedded where the merch
   const { reference } = await orderWithPage();
   const before = await get(`/pay/${reference}`);
   expect(before.headers).toMatchObject({
-    'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    'content-security-policy': expect.stringContaining("frame-ancestors 'self'"),
     'x-frame-options': expect.any(String),
   });
   const image = await sharp({ create: { width: 9, height: 9, channels: 3, background: 'red' } })
@@ -81,7 +81,7 @@ test('the page has the look of its merchant, and may be embedded where the merch
   expect(body).toContain('<link rel="stylesheet" href="/pay/accents/0a7d5c.css"');
   expect(headers.link).toContain(', </pay/accents/0a7d5c.css>; rel=preload; as=style');
   expect(headers['content-security-policy']).toMatch(
-    /frame-ancestors https:\/\/shop\.example https:\/\/till\.example:8443$/,
+    /frame-ancestors 'self' https:\/\/shop\.example https:\/\/till\.example:8443$/,
   );
   expect(headers).not.toHaveProperty('x-frame-options');
   const { merchant: shown } = (await get(`/pay/${reference}`, 'application/json')).json();

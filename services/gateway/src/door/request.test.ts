@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from './keys/authenticator.ts';
+import type { Caller } from './request.ts';
 import { callContext, callerOf, canAnswer } from './request.ts';
 
-const caller = { kid: 'kid', merchantId: 'mer_1' } as Caller;
+const caller = { actor: 'key:kid', merchantId: 'mer_1' } as Caller;
 const requestOf = (more: object) => ({ id: 'req_1', routeOptions: { url: '/v1/orders' }, ...more }) as FastifyRequest;
 
 test('a route that needs a key has a caller', () => {

@@ -14,6 +14,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
     payments: unused,
     dispatcher: unused,
     authenticator: unused,
+    onScopeUse: unused,
     pepper: unused,
     limits: { requests: unused, failures: unused, lookups: unused },
     box: unused,

@@ -61,6 +61,8 @@ import {
   RefundRequest,
   Replay,
   samplePayloadOf,
+  UpdateBusinessProfileDto,
+  UpdateIndividualProfileDto,
   UpdateMerchantDto,
   UpdateOrderDto,
   Webhook,
@@ -69,12 +71,14 @@ import {
 import { z } from 'zod';
 import {
   ApiKey,
+  ScopeLastUse,
   ApiKeyPage,
   ApiKeyWithSecret,
   CreateApiKeyDto,
   RotateApiKeyDto,
   UpdateApiKeyDto,
 } from '../api/api-keys/api-key-schemas.ts';
+import { AuditLogChange, AuditLogEntry, AuditLogPage } from '../api/audit-log/audit-log-schemas.ts';
 import {
   AdvanceTimeBody,
   FailPaymentBody,
@@ -83,12 +87,26 @@ import {
   TestWebhookBody,
 } from '../api/debug/debug-schemas.ts';
 import { DeliveryPage, ReplayPage, ReplayWebhookBody } from '../api/deliveries/delivery-schemas.ts';
+import { WebhookHealth, WebhookHealthDay } from '../api/deliveries/webhook-health.ts';
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
 import { ConfirmationRule, DepositAccount, DepositSettings, RefundAddress } from '../api/merchants/deposit-settings.ts';
 import { Attention, CountedAmounts, CountedList, CurrencyTotal, Overview } from '../api/overview/overview-schemas.ts';
+import { DayVolume, RefundVolume, Volume, VolumeSums } from '../api/reports/volume-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
 import { CreateRefundRequestBody, RefundPage } from '../api/refunds/refund-routes.ts';
+import {
+  CreateSignInLinkDto,
+  CreateUserDto,
+  RoleDescription,
+  RoleList,
+  SignInLink,
+  UpdateUserDto,
+  User,
+  UserDeletion,
+  UserPage,
+  UserWithLink,
+} from '../api/users/user-schemas.ts';
 import {
   CreateWebhookBody,
   UpdateWebhookBody,
@@ -159,6 +177,8 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Merchant,
   OrderDefaults,
   UpdateMerchantDto,
+  UpdateIndividualProfileDto,
+  UpdateBusinessProfileDto,
   OrderDefaultsDto,
   IndividualProfile,
   BusinessProfile,
@@ -166,11 +186,18 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentMethod,
   PaymentPageSettings,
   PaymentPageSettingsDto,
+  AuditLogEntry,
+  AuditLogPage,
+  AuditLogChange,
   DepositSettings,
   DepositAccount,
   ConfirmationRule,
   RefundAddress,
   Overview,
+  Volume,
+  DayVolume,
+  VolumeSums,
+  RefundVolume,
   CountedList,
   CountedAmounts,
   CurrencyTotal,
@@ -182,11 +209,22 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   RailNetwork,
   PriceLimit,
   ApiKey,
+  ScopeLastUse,
   ApiKeyPage,
   ApiKeyWithSecret,
   CreateApiKeyDto,
   UpdateApiKeyDto,
   RotateApiKeyDto,
+  User,
+  UserPage,
+  UserWithLink,
+  UserDeletion,
+  CreateUserDto,
+  UpdateUserDto,
+  CreateSignInLinkDto,
+  SignInLink,
+  RoleDescription,
+  RoleList,
   Webhook,
   WebhookPage,
   WebhookWithSecret: WebhookCreated,
@@ -203,6 +241,8 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   OrderReference,
   Replay,
   ReplayPage,
+  WebhookHealth,
+  WebhookHealthDay,
   ReplayWebhook: ReplayWebhookBody,
   RegisterPayment: RegisterPaymentBody,
   FailPayment: FailPaymentBody,

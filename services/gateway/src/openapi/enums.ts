@@ -3,6 +3,7 @@ import {
   DeliveryStatus,
   ItemCurrency,
   ItemKind,
+  MerchantEventType,
   MerchantType,
   OrderEventType,
   OrderStatus,
@@ -25,7 +26,9 @@ import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
 import { SortOrder } from '../api/lists/list-query.ts';
 import { SettingsOwner } from '../api/merchants/deposit-settings.ts';
 import { AttentionReason } from '../api/overview/overview-schemas.ts';
+import { UserStatus, UserStatusChange } from '../api/users/user-schemas.ts';
 import { KeyEnvironment, Scope } from '../door/keys/api-key.ts';
+import { Role } from '../identity/roles.ts';
 
 const OPEN = 'New values can be added: handle a value that you do not know.';
 
@@ -54,6 +57,7 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   Rail: open(PaymentRail, 'A way to pay: through a provider (`gateway_pay`), or to an address (`crypto_deposit`).'),
   UnavailableReason: open(UnavailableReason, 'Why new orders cannot use a currency or a rail now.'),
   MerchantType: open(MerchantType, 'Whether a merchant is a person or a business.'),
+  AuditLogType: open(MerchantEventType, 'A kind of change that the audit log shows.'),
   WebhookEventType: open(WebhookEventType, 'The type of an event.'),
   OrderEventType: open(OrderEventType, 'The type of an event about an order.'),
   PaymentEventType: open(PaymentEventType, 'The type of an event about a payment.'),
@@ -64,6 +68,9 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   SettingsOwner: open(SettingsOwner, 'Whose a setting is.'),
   Scope: open(Scope, 'What an API key may do.'),
   ApiKeyStatus: open(ApiKeyStatus, 'Whether an API key works.'),
+  Role: open(Role, 'What a user of a merchant may do.'),
+  UserStatus: open(UserStatus, 'Whether a user can sign in.'),
+  UserStatusChange: closed(UserStatusChange, 'Whether a user may sign in from now on.'),
   KeyEnvironment: open(KeyEnvironment, 'Whether an API key works in sandboxes, or in production (`live`).'),
   SortOrder: closed(SortOrder, '`asc` is oldest first, `desc` is newest first.'),
   SimulatedOutcome: closed(SimulatedOutcome, 'The decision of the rail about a simulated payment.'),

@@ -52,7 +52,7 @@ const header = (name: string, description: string, example: string, schema: obje
 const MAC_HEX = 'a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b39687a4c1f5e0d2b39687';
 const MAC_BASE64 = 'pMH14NKzloekwfXg0rOWh6TB9eDSs5aHpMH14NKzloc=';
 
-const headersOf = ({ time, sequence }: { time: string; sequence: string }) => {
+const headersOf = ({ time, sequence, cpghash: hash }: { time: string; sequence: string; cpghash: string }) => {
   const atMs = Date.parse(time);
   const attemptAt = String(atMs / 1_000);
   return [
@@ -69,6 +69,14 @@ const headersOf = ({ time, sequence }: { time: string; sequence: string }) => {
       EXAMPLE_IDS.event,
     ),
     header('x-sequence', 'The number of the event on its order or payment. A higher one is newer.', sequence),
+    {
+      ...header(
+        'x-event-hash',
+        'The hash of the recorded event, as `hash` in the history of its order. Keep it to prove later that neither this event nor an earlier one of its order or payment was changed. A test delivery has none.',
+        hash,
+      ),
+      required: false,
+    },
     header('x-delivery-id', 'The id of the delivery: the same on every attempt.', EXAMPLE_IDS.delivery),
     header('webhook-id', 'Standard Webhooks: equal to `x-idempotency-key`.', EXAMPLE_IDS.event),
     header('webhook-timestamp', 'Standard Webhooks: the Unix time of this attempt in seconds.', attemptAt),

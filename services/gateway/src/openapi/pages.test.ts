@@ -141,6 +141,7 @@ test('/ says where to go: as JSON, and to browsers as a page', async () => {
   expect(headers.vary).toBe('accept');
   expect(json.json()).toEqual({
     name: 'Crypto payment gateway API',
+    dashboard: '/dashboard',
     guide: '/docs/guide',
     reference: '/docs',
     openapi: '/openapi.json',

@@ -103,6 +103,7 @@ const TEXT_POLICY = `${NO_OTHERS}; style-src 'sha256-${createHash('sha256').upda
 
 /** Where to go from `/`: path and what is there. */
 const PLACES = {
+  dashboard: ['/dashboard', 'Dashboard for merchants'],
   guide: ['/docs/guide', 'Guide for merchants: orders, payments, refunds, webhooks'],
   reference: ['/docs', 'API reference: every endpoint, field and error'],
   openapi: ['/openapi.json', 'The same as an OpenAPI document, for generators'],

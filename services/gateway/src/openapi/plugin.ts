@@ -176,7 +176,15 @@ const HEALTH_RESPONSES: Record<string, Operation['responses']> = {
 };
 
 // Operations that create a resource with a path of its own.
-const CREATES = new Set(['createOrder', 'createWebhook', 'refundPayment', 'registerPayment', 'testWebhook']);
+const CREATES = new Set([
+  'createOrder',
+  'createWebhook',
+  'createApiKey',
+  'createUser',
+  'refundPayment',
+  'registerPayment',
+  'testWebhook',
+]);
 
 const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

@@ -11,6 +11,7 @@ import { addClockCommands } from '../admin/clock.ts';
 import { addKeyCommands } from '../admin/key-commands.ts';
 import type { KeyAdmin } from '../admin/keys.ts';
 import { addMerchantCommands } from '../admin/merchant-commands.ts';
+import { addUserCommands } from '../admin/user-commands.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';
 import { verifySecret } from '../door/keys/hash.ts';
 import { migrateGateway } from '../migrations.ts';
@@ -65,6 +66,7 @@ export const startAdmin = async (): Promise<TestAdmin> => {
       const add = (program: AdminCommand) => {
         addMerchantCommands(program, withAdmin);
         addKeyCommands(program, withAdmin);
+        addUserCommands(program, withAdmin);
         addClockCommands(program, withAdmin);
       };
       return (await runCommand(add, args)).output;

@@ -7,6 +7,7 @@ import {
   createServiceMetrics,
   internalClient,
   type LoadLimits,
+  type Logger,
   newUlid,
   type ResolveHost,
   secretBox,
@@ -21,13 +22,16 @@ import { paymentsClient } from '../api/payments/payments-client.ts';
 import { webhookDispatcherClient } from '../api/webhooks/webhook-dispatcher-client.ts';
 import { buildApp } from '../app.ts';
 import type { TestWallet } from '../checkout/sandbox/test-wallet.ts';
+import type { Dashboard } from '../dashboard/dashboard-files.ts';
 import { holdInstanceLock } from '../door/idempotency/stored-requests.ts';
 import { keyEnvironmentOf } from '../door/keys/api-key.ts';
 import { createAuthenticator } from '../door/keys/authenticator.ts';
 import { createCredentialLoader, credentialsByKids, type KeySpec, updateLastUsed } from '../door/keys/credentials.ts';
 import { verifySecret } from '../door/keys/hash.ts';
 import { createLastUsedTracker } from '../door/keys/last-used.ts';
+import { createScopeUseTracker, updateScopeUses } from '../door/keys/scope-uses.ts';
 import { createRateLimits } from '../door/limits/rate-limits.ts';
+import type { OidcProvider } from '../identity/oidc.ts';
 import { migrateGateway } from '../migrations.ts';
 import type { SdkPackage } from '../openapi/sdk-package.ts';
 import { openPools } from '../pools.ts';
@@ -43,6 +47,7 @@ export const log = createLogger({ name: 'gateway-test', level: process.env.TEST_
 export interface TestGateway {
   readonly app: FastifyInstance;
   readonly pool: Pool;
+  readonly databaseUrl: string;
   /** The pool for API keys. */
   readonly authentication: Pool;
   readonly orders: StubService;
@@ -68,6 +73,12 @@ export interface TestGatewayOptions {
   readonly wallet?: TestWallet;
   /** None by default. */
   readonly sdk?: SdkPackage;
+  /** None by default. */
+  readonly dashboard?: Dashboard;
+  /** None by default. */
+  readonly oidc?: OidcProvider;
+  /** Of the gateway's lines. */
+  readonly log?: Logger;
   readonly loadLimits?: LoadLimits;
   readonly statementTimeoutMs?: number;
   /** The bundle of the payment page. Empty by default. */
@@ -89,6 +100,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   await migrateReadModels(pool);
   const services = await startServices();
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log, everyMs: 60_000 });
+  const scopeUses = createScopeUseTracker({ write: (uses) => updateScopeUses(pool, uses), log, everyMs: 60_000 });
   const instanceLock = holdInstanceLock({ url: database.url, log });
   while (instanceLock.instanceName() === null) await sleep(5);
   const outages = createOutages(log);
@@ -106,6 +118,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       now,
       ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
     }),
+    onScopeUse: (kid, scope) => scopeUses.record(kid, scope, now()),
     pepper: PEPPER,
     limits: createRateLimits({
       perSecond: options.perSecond ?? 0,
@@ -122,11 +135,13 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     metrics: { registry: createServiceMetrics(outages), tokens: [METRICS_TOKEN] },
     now,
     endsBy: options.endsBy ?? now,
-    log,
+    log: options.log ?? log,
     trustProxy: ['127.0.0.1'],
     payPage: { script: options.pageScript ?? Buffer.from(''), streams: { max: 10, maxPerAddress: 5 } },
     wallet: options.wallet,
     sdk: options.sdk,
+    dashboard: options.dashboard,
+    oidc: options.oidc,
     loadLimits: options.loadLimits,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });
@@ -134,14 +149,19 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   return {
     app,
     pool,
+    databaseUrl: database.url,
     authentication: pools.authentication,
     ...services.stubs,
     merchant: (spec = {}) => createTestMerchant({ app, pool, environment: keyEnvironmentOf(environment), now, spec }),
-    flushLastUsed: lastUsed.stop,
+    flushLastUsed: async () => {
+      await lastUsed.stop();
+      await scopeUses.stop();
+    },
     close: async () => {
       outages.stop();
       await app.close();
       await lastUsed.stop();
+      await scopeUses.stop();
       await instanceLock.stop();
       await services.close();
       await pools.end();

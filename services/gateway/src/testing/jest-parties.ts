@@ -1,10 +1,15 @@
 import { type CreateMerchantDto, exampleOf, metadataHash, Order, Payment, Refund } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
+import type { Pool, Queryable } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
 import { insertMerchant } from '../api/merchants/merchant-queries.ts';
 import { replacePaymentPageSettings } from '../api/payment-page/payment-page-settings.ts';
 import { issueKey, type KeySpec } from '../door/keys/credentials.ts';
+import { insertPasskey } from '../identity/passkey-store.ts';
+import { startSession } from '../identity/sessions.ts';
+import { rememberBrowser } from '../identity/sign-in-attempts.ts';
+import { hashOfToken } from '../identity/tokens.ts';
+import { confirmTotp, insertUser, setTotp } from '../identity/users.ts';
 
 /** One key of one merchant, and the resources that it made. */
 export interface Party {
@@ -45,6 +50,12 @@ export const idsOf = (party: Party) => {
     logoHash: merchantMark(party.merchant),
     kid: `kid${keyMark(party)}`.padEnd(12, '0'),
     keyId: `key_${row}`,
+    userId: `usr_${row}`,
+    sessionId: `ses_${row}`,
+    passkeyId: `pky_${row}`,
+    email: `${row}@shop.example`,
+    /** Of the cookie, the link, the browser, the recovery code and the passkey of the user. */
+    token: `token ${row}`,
     idempotencyKey: `key ${party.key}`,
     holder: `request ${row}`,
     orderId: `ord_${row}`,
@@ -86,19 +97,20 @@ export const MERCHANT_DEFINITION: CreateMerchantDto = {
 };
 
 /** Inserts a row into every table that has rows of merchants which the gateway reads or writes. */
-export const insertParty = async (db: Queryable, party: Party, state: PartyState): Promise<void> => {
+export const insertParty = async (db: Pool, party: Party, state: PartyState): Promise<void> => {
   const ids = idsOf(party);
   if (party.key === 1) await insertMerchantRows(db, ids);
   await insertKeys(db, ids, state);
+  await insertUserRows(db, ids);
   await insertOrder(db, ids, state);
   await insertWebhook(db, ids, state);
   await insertDelivery(db, ids);
 };
 
-const insertMerchantRows = async (db: Queryable, ids: Ids): Promise<void> => {
+const insertMerchantRows = async (db: Pool, ids: Ids): Promise<void> => {
   const definition = { ...MERCHANT_DEFINITION, external_reference_id: ids.merchantReference };
   await insertMerchant(db, ids.merchantId, definition, MADE_AT);
-  const options = { db, allowLocalUrls: false, at: MADE_AT };
+  const options = { pool: db, allowLocalUrls: false, change: { by: 'key:tests', at: MADE_AT } };
   await replacePaymentPageSettings(ids.merchantId, { display_name: ids.merchantReference }, options);
   await db.query('update gateway.payment_page_settings set logo = $2, logo_hash = $3 where merchant_id = $1', [
     ids.merchantId,
@@ -116,6 +128,7 @@ const insertKeys = async (db: Queryable, ids: Ids, { keyStatus, request }: Party
     keyStatus,
     ids.hash,
   ]);
+  await db.query("insert into gateway.api_key_scopes values ($1, 'orders:self:create', '2026-01-31')", [ids.kid]);
   const isAnswered = request === 'answered' || request === 'expired';
   await db.query(
     `insert into gateway.idempotency_keys
@@ -127,6 +140,37 @@ const insertKeys = async (db: Queryable, ids: Ids, { keyStatus, request }: Party
       ...[ids.orderId, request === 'expired' ? '-1 hour' : '1 hour'],
     ],
   );
+};
+
+const insertUserRows = async (db: Queryable, ids: Ids): Promise<void> => {
+  const { merchantId, userId, sessionId, email, token } = ids;
+  const user = { id: userId, merchant_id: merchantId, email, name: null, role: 'owner', created_by: 'tests' } as const;
+  await insertUser(db, { ...user, created_at: MADE_AT });
+  await setTotp(db, userId, token, MADE_AT);
+  await confirmTotp(db, userId, [hashOfToken(token)], MADE_AT);
+  const session = {
+    id: sessionId,
+    user_id: userId,
+    method: 'password',
+    address: '127.0.0.1',
+    user_agent: null,
+  } as const;
+  await startSession(db, session, hashOfToken(token), MADE_AT);
+  await rememberBrowser(db, userId, hashOfToken(token), MADE_AT);
+  await db.query(
+    `insert into gateway.sign_in_links (token_hash, user_id, created_at, created_by, expires_at)
+     values ($1, $2, $3, 'tests', $4)`,
+    [hashOfToken(token), userId, MADE_AT, '2026-03-01'],
+  );
+  await insertPasskey(db, {
+    ...{ id: ids.passkeyId, user_id: userId, credential_id: token, public_key: Buffer.from('key'), counter: 7 },
+    ...{ transports: [], name: 'phone', is_backed_up: false, created_at: MADE_AT },
+  });
+  // The text of an account is a hash, which would not say whose the row is.
+  await db.query(`insert into gateway.sign_in_attempts (account, browser, attempted_at) values ($1, '', $2)`, [
+    userId,
+    MADE_AT,
+  ]);
 };
 
 const insertOrder = async (db: Queryable, ids: Ids, state: PartyState): Promise<void> => {

@@ -100,8 +100,9 @@ export const projectOrder = async (pool: Queryable, order: Order): Promise<void>
 /** Inserts a payment into the read model of the payments service. */
 export const projectPayment = async (pool: Queryable, payment: Payment): Promise<void> => {
   await pool.query(
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource, applied_at,
+       refunded_at, failed_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11, $12, $13)`,
     [
       payment.id,
       payment.merchant_id,
@@ -112,6 +113,10 @@ export const projectPayment = async (pool: Queryable, payment: Payment): Promise
       payment.due_back_amount !== undefined,
       payment.created_at,
       payment,
+      payment.applied_at,
+      payment.refunded_at,
+      payment.failed_at,
+      payment.updated_at,
     ],
   );
 };
@@ -119,8 +124,8 @@ export const projectPayment = async (pool: Queryable, payment: Payment): Promise
 /** Inserts a refund into the read model of the payments service. */
 export const projectRefund = async (pool: Queryable, refund: Refund): Promise<void> => {
   await pool.query(
-    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, status, created_at, resource)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, status, created_at, ended_at, resource)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       refund.id,
       refund.payment_id,
@@ -129,6 +134,7 @@ export const projectRefund = async (pool: Queryable, refund: Refund): Promise<vo
       refund.currency,
       refund.status,
       refund.created_at,
+      refund.status === 'recorded' ? refund.created_at : refund.settled_at,
       refund,
     ],
   );

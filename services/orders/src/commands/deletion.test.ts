@@ -31,7 +31,7 @@ test('a deleted order keeps where it could be paid, with the addresses behind it
 test('the record of a deletion names the payments that had failed, and no others', () => {
   const failed = (n: number) =>
     ({ type: 'FailPayment', payment: payment(n, 1n), failureReason: 'reorg', failedAt: NOON, at: NOON }) as const;
-  const deleted = { actor: 'key:test', lastHash: 'h', sequence: 7, at: NOON.toISOString() };
+  const deleted = { actor: 'key:test', lastHash: 'h', sequence: 7, paymentIds: [paymentId(1)], at: NOON.toISOString() };
   const recordOf = (...commands: Parameters<typeof after>) => {
     const order = existing(after(createOrder(), ...commands));
     const { orderId, merchantId } = order;

@@ -10,17 +10,17 @@ import {
 } from '@cpg/contracts';
 import {
   append,
-  eventHash,
+  endOf,
   firstEvent,
-  genesisHash,
   lastEvent,
+  linkEvents,
   parseRecorded,
   type Recorded,
   stateAt,
   tombstone,
 } from '@cpg/event-sourcing';
 import type { Pool } from '@cpg/platform/postgres';
-import { type CallContext, newId } from '@cpg/platform';
+import type { CallContext } from '@cpg/platform';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './payments-client.ts';
 import type { OrderHandler } from './order-handler.ts';
@@ -39,7 +39,7 @@ export interface Deletion {
    *  the state before the deletion. Idempotent: it runs in the request, and again when the event log is read if the
    *  process crashed in between. */
   readonly finish: (
-    deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
+    deleted: Pick<Recorded<OrderEvent>, 'id' | 'revision' | 'event' | 'metadata'>,
     order: ExistingOrder,
     context: CallContext,
   ) => Promise<void>;
@@ -71,26 +71,18 @@ export const orderDeletion = ({
         `payment ${paymentId}, on which the order has not decided, is neither settled nor refunded: wait until it is confirmed, then refund it`,
       );
   };
-  const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
+  const finish: Deletion['finish'] = async ({ id, revision, event, metadata }, order, context) => {
     const { orderId, merchantId } = order;
     const stream = deletionStreamOf(orderId);
     const { actor, hash: lastHash } = metadata;
-    const record = deletionRecord(order, { actor, lastHash, sequence: revision, at: event.data.at });
-    const previousHash = genesisHash(stream);
+    const paymentIds = await payments.paymentIdsOf(orderId, context);
+    const record = deletionRecord(order, { actor, lastHash, sequence: revision, paymentIds, at: event.data.at });
     const first = await firstEvent(client, orderStreamOf(orderId), OrderEvent);
     const idempotency = first === null || first === 'deleted' ? undefined : first.metadata.idempotency;
-    const recorded = {
-      id: newId('event'),
-      event: record,
-      metadata: {
-        ...metadata,
-        previousHash,
-        hash: eventHash(previousHash, record),
-        ...(idempotency && { idempotency }),
-      },
-    };
+    const caller = { actor, requestId: metadata.requestId, correlationId: metadata.$correlationId };
+    const recorded = linkEvents([record], stream, endOf(stream, null), caller, { causationId: id, idempotency });
     // A conflict means that the record exists already.
-    await append(client, stream, [recorded], -1);
+    await append(client, stream, recorded, -1);
     await projectOrders(readModel, [{ order: { status: 'deleted', orderId, merchantId }, revision }]);
     // No later message carries these outcomes, because nothing is published for a deleted order.
     await payments.recordOutcomes(order.payments.map(outcomeOf), context);
@@ -111,9 +103,9 @@ export const orderDeletion = ({
 /** The record of the deletion of `order`. */
 export const deletionRecord = (
   { orderId, merchantId, payments, instructions }: ExistingOrder,
-  deleted: Pick<OrderDeletionRecorded['data'], 'actor' | 'lastHash' | 'sequence' | 'at'>,
+  deleted: Pick<OrderDeletionRecorded['data'], 'actor' | 'lastHash' | 'sequence' | 'paymentIds' | 'at'>,
 ): OrderDeletionRecorded => {
-  const { at, ...last } = deleted;
+  const { at, paymentIds, ...last } = deleted;
   const failedPaymentIds = payments.filter(({ status }) => status === 'failed').map(({ paymentId }) => paymentId);
   return {
     type: 'OrderDeletionRecorded',
@@ -122,6 +114,7 @@ export const deletionRecord = (
       merchantId,
       ...last,
       payables: instructions.map(payableOf),
+      paymentIds,
       ...(failedPaymentIds.length > 0 && { failedPaymentIds }),
       at,
     },

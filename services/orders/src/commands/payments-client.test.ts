@@ -41,6 +41,19 @@ test('makes no call without outcomes, and one call for as many as fit in one', a
   expect(calls).toEqual([{ outcomes: most }]);
 });
 
+test('a timer that asks what is still to be read does not wait for payments to come back', async () => {
+  const limits: unknown[] = [];
+  const call = async (_method: string, path: string, { connectRetryMs, timeoutMs }: Record<string, unknown>) =>
+    void limits.push([path, connectRetryMs, timeoutMs]);
+  const { chainsWaiting, providersWaiting } = paymentsClient({ call } as unknown as InternalClient);
+  await chainsWaiting({ networks: ['ethereum'], addresses: [], at: '2026-01-31T12:00:00.000Z' }, context);
+  await providersWaiting({ references: [] }, context);
+  expect(limits).toEqual([
+    ['/chains/waiting', 0, 3_000],
+    ['/providers/waiting', 0, 3_000],
+  ]);
+});
+
 test('recording outcomes fails if payments does not answer', () => {
   const call = () => Promise.reject(new Error('no answer'));
   const { recordOutcomes } = paymentsClient({ call } as unknown as InternalClient);

@@ -13,6 +13,7 @@ import {
   type ProvidersWaitingCall,
   Stock,
   type StockCall,
+  PaymentsOfOrder,
   UnsettledPayment,
   type UnsettledPaymentCall,
 } from '@cpg/contracts';
@@ -44,6 +45,8 @@ export interface PaymentsClient {
     order: Pick<ExistingOrder, 'orderId' | 'payments'>,
     context: CallContext,
   ) => Promise<UnsettledPayment>;
+  /** Every payment of the order, also those that it does not decide on. */
+  readonly paymentIdsOf: (orderId: string, context: CallContext) => Promise<string[]>;
   /** What can be refunded of the applied amounts of these payments. */
   readonly refundable: (paymentIds: readonly string[], context: CallContext) => Promise<RefundableOfOrder>;
   /** Records the parts of a refund of an order. */
@@ -113,6 +116,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     const body: UnsettledPaymentCall = { held_by_order: held.map(({ paymentId }) => paymentId) };
     const path = `/orders/${orderId}/unsettled-payment`;
     return client.call('POST', path, { body, context, response: UnsettledPayment });
+  },
+  paymentIdsOf: async (orderId, context) => {
+    const options = { context, response: PaymentsOfOrder };
+    return (await client.call('GET', `/orders/${orderId}/payments`, options)).payment_ids;
   },
   refundable: (paymentIds, context) =>
     client.call('POST', '/refundable', { body: { payment_ids: paymentIds }, context, response: RefundableOfOrder }),

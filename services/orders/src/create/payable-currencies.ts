@@ -49,6 +49,7 @@ export const payableCurrencies =
     return { payment_currencies: await Promise.all(currencies) };
   };
 
+/** What is the same for all rails of a currency. */
 interface Terms {
   readonly decimals: number;
   readonly stepMinor: bigint;
@@ -60,6 +61,7 @@ const railOf = (rail: PaymentRail, offer: RailOffer, { decimals, stepMinor, quot
   const limits = [...quoted].flatMap(([currency, rate]): PriceLimit[] => {
     const scale = priceDecimals(currency);
     const found = priceLimits({ rate, priceDecimals: scale, decimals, stepMinor, smallestMinor });
+    // At this rate, the smallest amount that the rail takes is above the largest amount of an order.
     if (!found) return [];
     const [minimum, maximum] = [fromMinor(found.minimum, scale), fromMinor(found.maximum, scale)];
     return [{ currency, minimum_amount: minimum, maximum_amount: maximum }];
@@ -74,7 +76,7 @@ const railOf = (rail: PaymentRail, offer: RailOffer, { decimals, stepMinor, quot
   };
 };
 
-/** The rates of all price currencies that have one now. */
+/** The rates from each item currency into `currency`, of those that have one now. */
 const ratesInto = async (
   currency: PaymentCurrency,
   rates: RateProvider,

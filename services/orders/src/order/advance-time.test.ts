@@ -30,6 +30,15 @@ describe('advancing the clock', () => {
       .when(expireAt(NOON))
       .thenLike({ type: 'OrderExpired' });
   });
+  test('counts as a change, of which an order has 1000', () => {
+    const advances = Array.from({ length: 1_000 }, () => advance(1));
+    const created = createOrder({ expirationMinutes: 2_000 });
+    const last = past(created, ...advances.slice(1));
+    expect(fold(orderDecider, orderDecider.initial, last)).toMatchObject({ status: 'awaiting_payment', changes: 999 });
+    given(...past(created, ...advances))
+      .when(advance(1))
+      .thenRefused('update_not_allowed');
+  });
   test.each([
     ['paid', past(createOrder(), offer(1, 10_000_000n))],
     ['canceled', past(createOrder(), cancel)],

@@ -18,8 +18,10 @@ export const outcomesOf = (
 };
 
 /** The outcome of a payment on its order, for the payment's own stream. */
-export const outcomeOf = ({ paymentId, status, updatedAt: at, sighting, ...payment }: PaymentState): PaymentOutcome => {
+export const outcomeOf = ({ paymentId, status, updatedAt, sighting, ...payment }: PaymentState): PaymentOutcome => {
   const payment_id = paymentId;
+  // A repeated answer has the time of the decision, also if the payment changed since.
+  const at = status === 'applied' ? payment.appliedAt! : updatedAt;
   const when = { ...(sighting !== undefined && { sighting }), at };
   switch (status) {
     case 'applied': {

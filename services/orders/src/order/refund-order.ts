@@ -88,8 +88,8 @@ export const splitRefund = (
   });
 };
 
-/** What is left of each payment, the newest first. Payments says what is left beside the refunds that it has. Parts of
- *  earlier refunds that it does not have yet are taken too. */
+/** What is left of each payment, the newest first. The payments service says what is left beside the refunds that it
+ *  has. Parts of earlier refunds that it does not have yet are taken too. */
 const paymentsLeft = (order: ExistingOrder, refundable: RefundableOfOrder['payments']): PaymentLeft[] => {
   const parts = order.refunds.flatMap((refund) => refund.parts);
   return order.payments.toReversed().flatMap(({ paymentId }) => {

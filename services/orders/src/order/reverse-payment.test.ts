@@ -265,6 +265,11 @@ describe('money that its rail sees again after a failure', () => {
       when: again(1, 10_000_000n, { confirmed: false }),
       order: { payments: ['received'] },
     },
+    'was confirmed when its rail says, which can be before it is reported': {
+      given: [...paidInFull, fail(1)],
+      when: again(1, 10_000_000n, { confirmedAt: minutesAfterNoon(2).toISOString(), at: minutesAfterNoon(5) }),
+      order: { payments: [{ confirmedAt: minutesAfterNoon(2).toISOString() }] },
+    },
     'is applied once it is confirmed': {
       given: [...paidInFull, fail(1), again(1, 10_000_000n, { confirmed: false })],
       when: again(1, 10_000_000n),

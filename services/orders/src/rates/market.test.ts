@@ -336,6 +336,11 @@ test('one bad row of an answer costs no other price', async () => {
   expect((await rates.quote('USD', 'BTC', NOW)).source).toBe('bitso+coinbase+kraken');
 });
 
+test('an answer of Bitso that says that it failed has no prices', async () => {
+  const failed = JSON.stringify({ ...JSON.parse(FIXTURES[PATHS.bitso]!), success: false });
+  await expect(bitso.prices(async () => ({ body: failed }), ['BTC'], NOW)).rejects.toThrow('success');
+});
+
 test('asks only for what no fixed price and no setting rules out', async () => {
   const rates = market({
     fixed: new Map([['USDT', parseDecimal('1')]]),

@@ -179,6 +179,8 @@ test('returns the recorded events of an order, and its state after each', async 
       correlation_id: metadata.$correlationId,
       causation_id: metadata.$causationId,
       previous_hash: metadata.previousHash,
+      hash_version: 2,
+      salt: metadata.salt,
       hash: metadata.hash,
       data: event.data,
     })),

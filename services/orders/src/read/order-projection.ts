@@ -35,7 +35,7 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
     schema: 'orders',
     tables: ['orders', 'order_metadata'],
     counts: orderCounts,
-    version: 9,
+    version: 10,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     // The lease of the timer, which no event records.
     transientColumns: ['claimed_until'],

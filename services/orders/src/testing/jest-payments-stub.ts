@@ -18,6 +18,7 @@ export const startPaymentsStub = async () => {
   let available = true;
   let refusal: AppError | null = null;
   let unsettled: UnsettledPayment = { payment_id: null };
+  let paymentIds: readonly string[] = [];
   let openRefunds: Readonly<Record<string, string>> = {};
   let waitingFor: string[] = [];
   let leased = 0;
@@ -54,6 +55,7 @@ export const startPaymentsStub = async () => {
       '/providers/waiting': { waiting_for: waitingFor },
       ...(request.url === '/refundable' && { '/refundable': refundableOf(body) }),
       'unsettled-payment': unsettled,
+      ...(request.method === 'GET' && { payments: { payment_ids: paymentIds } }),
     };
     const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
     response
@@ -72,6 +74,7 @@ export const startPaymentsStub = async () => {
     setSlow: (value: boolean) => void (slow = value),
     /** Networks and providers that were not read past any deadline. */
     setWaitingFor: (networks: string[]) => void (waitingFor = networks),
+    setPaymentIds: (ids: readonly string[]) => void (paymentIds = ids),
     setUnsettled: (payment: UnsettledPayment) => void (unsettled = payment),
     /** By payment id. */
     setOpenRefunds: (refunds: Readonly<Record<string, string>>) => void (openRefunds = refunds),

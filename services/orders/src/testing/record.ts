@@ -161,6 +161,7 @@ const streamsOf = (n: number, commands: readonly OrderCommand[]): RecordedOrder[
     actor: 'key:1',
     lastHash: last.metadata.hash,
     sequence: last.revision,
+    paymentIds: order.payments.map(({ paymentId }) => paymentId),
     at: last.data.at,
   });
   return [recorded, recordedStream(deletionStreamOf(orderId), null, [record])];

@@ -1,8 +1,9 @@
 import { newId } from '@cpg/platform';
+import type { Queryable } from '@cpg/platform/postgres';
 import { until } from '../testing/jest-fixtures.ts';
 import { deposit } from '../testing/jest-order-events.ts';
-import { type RailsDatabase, startRailsDatabase } from '../testing/jest-rails.ts';
-import { deriveAhead, keepUnshownAddresses, type WatchedAccount } from './unshown-addresses.ts';
+import { log, type RailsDatabase, startRailsDatabase } from '../testing/jest-rails.ts';
+import { deriveAhead, keepUnshownAddresses, unshownAddresses, type WatchedAccount } from './unshown-addresses.ts';
 
 let rails: RailsDatabase;
 let payables: ReturnType<RailsDatabase['startPayables']>;
@@ -69,4 +70,50 @@ test('an account that gets a network with another form of address has the addres
   await rails.pool.query('delete from payments.unshown_addresses where address = $1', [lowest]);
   await keepUnshownAddresses(rails.pool, [both]);
   expect(await indexesOf(both)).toEqual(range(0, 20));
+});
+
+/** A database that does something before one of its statements. */
+const before = (statement: number, work: () => Promise<unknown>): Queryable => {
+  let statements = 0;
+  return {
+    query: async (...of: Parameters<Queryable['query']>) => {
+      if ((statements += 1) === statement) await work();
+      return rails.pool.query(...of);
+    },
+  } as Queryable;
+};
+
+test.each(range(1, 7))('indexes that are reserved before statement %i are watched', async (statement) => {
+  const reserving = account(`0000000${statement}`);
+  const { fingerprint } = reserving;
+  const reserve = async () => {
+    await rails.events.reserved(fingerprint, 0, 10);
+    const isReserved = 'select from payments.derivation_ends where id = $1';
+    await until(async () => (await rails.pool.query(isReserved, [fingerprint])).rowCount);
+  };
+  await keepUnshownAddresses(before(statement, reserve), [reserving]);
+  expect(await indexesOf(reserving)).toEqual(expect.arrayContaining(range(0, 20)));
+});
+
+test('an index is skipped only once the addresses ahead of it are watched', async () => {
+  const receiving = { ...account('decade00'), xpub: '' };
+  let skipped = 0;
+  const skipUsed = (db: Queryable) =>
+    unshownAddresses({
+      client: rails.client,
+      db,
+      readAccounts: async () => [receiving],
+      onSkipped: () => (skipped += 1),
+      now: () => new Date(),
+      log,
+    }).skipUsed([{ account: 'decade00', index: 7 }]);
+  const lost = async () => {
+    throw new Error('the connection was lost');
+  };
+  for (const statement of range(1, 70)) await skipUsed(before(statement, lost)).catch(() => {});
+  expect(await indexesOf(receiving)).toEqual(range(8, 1_008));
+  expect(skipped).toBe(1);
+  await skipUsed(rails.pool);
+  expect(await indexesOf(receiving)).toEqual(range(8, 1_008));
+  expect(skipped).toBe(1);
 });

@@ -50,14 +50,16 @@ export const unshownAddresses = ({ client, db, readAccounts, onSkipped, now, log
       });
       for (const { account: fingerprint, index } of found) {
         const account = accounts.find((each) => each.fingerprint === fingerprint);
-        const skipped = account && (await skipUsedIndexes({ client, readModel: db, now }, account, index));
+        if (!account) continue;
+        // First: whoever finds the index skipped reads on, and the next transfer may be to one of these addresses.
+        await deriveAhead(db, account, index + 1);
+        const skipped = await skipUsedIndexes({ client, readModel: db, now }, account, index);
         if (!skipped) continue;
         onSkipped();
         log.error(
           { account: fingerprint, index, ...skipped },
           'money arrived at an address that was not handed out yet: its index and those before it are skipped',
         );
-        await deriveAhead(db, account, index + 1);
       }
     },
   };
@@ -90,19 +92,34 @@ const BATCH = 16;
 export const keepUnshownAddresses = async (db: Queryable, accounts: readonly WatchedAccount[]): Promise<void> => {
   await forgetShown(db);
   const byFingerprint = new Map(accounts.map((account) => [account.fingerprint, account]));
-  for (const { account, indexes } of await lackingIndexes(db, [...byFingerprint.keys()]))
+  const fingerprints = [...byFingerprint.keys()];
+  // Before the reserved indexes: those that are reserved meanwhile are either lacking or ahead.
+  const ends = await derivedEnds(db, fingerprints);
+  for (const { account, indexes } of await lackingIndexes(db, fingerprints))
     await derive(db, byFingerprint.get(account)!, indexes);
   for (const { account, indexes } of await incompleteIndexes(db, accounts))
     await derive(db, byFingerprint.get(account)!, indexes);
-  for (const { account, next, end } of await derivedEnds(db, [...byFingerprint.keys()])) {
+  for (const { account, next, end } of ends) {
     const ahead = next === 0 ? AHEAD_OF_UNUSED : AHEAD;
     if (end < next + ahead) await derive(db, byFingerprint.get(account)!, range(Math.max(end, next), next + ahead));
   }
 };
 
-/** Derives addresses ahead of `next`, before the projection knows of it. */
-export const deriveAhead = (db: Queryable, account: WatchedAccount, next: number): Promise<void> =>
-  derive(db, account, range(next, next + AHEAD));
+/** Derives the addresses ahead of `next` that have no row, before the projection knows of it. */
+export const deriveAhead = async (db: Queryable, account: WatchedAccount, next: number): Promise<void> => {
+  const { rows } = await db.query<{ index: string }>(
+    `select ahead.index from generate_series($2::bigint, $3::bigint) as ahead (index)
+     where not exists (
+       select from payments.unshown_addresses as row where row.account = $1 and row.index = ahead.index)
+     order by ahead.index`,
+    [account.fingerprint, next, next + AHEAD - 1],
+  );
+  await derive(
+    db,
+    account,
+    rows.map(({ index }) => Number(index)),
+  );
+};
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 

@@ -199,6 +199,7 @@ test('an order that was deleted without a record is named, and one with a record
     merchantId: MERCHANT,
     actor: 'key:x',
     lastHash: 'x',
+    paymentIds: [],
     sequence: 4,
     payables: [],
     at: at.toISOString(),

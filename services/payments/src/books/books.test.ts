@@ -1,5 +1,6 @@
 import type { OrderEvent, PaymentEvent } from '@cpg/contracts';
-import { type DomainEvent, genesisHash, type Recorded } from '@cpg/event-sourcing';
+import type { DomainEvent, Recorded } from '@cpg/event-sourcing';
+import { METADATA } from '@cpg/event-sourcing/testing';
 import { compareBooks, orderBookOf, paymentBookOf } from './books.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';
@@ -8,11 +9,7 @@ const PAYMENT = 'pay_01J0000000000000000000000B';
 const MERCHANT = 'mer_01J0000000000000000000000C';
 
 const recordedOf = <E extends DomainEvent>(events: readonly E[]): Recorded<E>[] =>
-  events.map((event, revision) => {
-    const hash = genesisHash('x');
-    const metadata = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: hash, hash };
-    return { stream: 'x', revision, id: `evt_${revision}`, event, metadata };
-  });
+  events.map((event, revision) => ({ stream: 'x', revision, id: `evt_${revision}`, event, metadata: METADATA }));
 
 const created = { type: 'OrderCreated', data: { orderId: ORDER, currency: 'USDC', decimals: 6, at: AT } } as OrderEvent;
 const offered = (changes: object = {}): OrderEvent => ({

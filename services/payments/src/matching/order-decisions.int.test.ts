@@ -146,6 +146,7 @@ test('deletes the payments of a deleted order and keeps publishing others', asyn
     merchantId: MERCHANT,
     actor: 'key:test',
     lastHash: '',
+    paymentIds: [payment.id],
     sequence: 3,
     payables: [],
     at,

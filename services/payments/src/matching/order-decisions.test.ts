@@ -40,14 +40,21 @@ test.each<[string, change: object, outcomes: object[]]>([
     'order.payments_applied',
     {
       allocations: [
-        { paymentId: FIRST, appliedMinor: '9', unappliedMinor: '1' },
+        { paymentId: FIRST, appliedMinor: '9', unappliedMinor: '1', smallestPayableMinor: '3' },
         { paymentId: SECOND, appliedMinor: '5', unappliedMinor: '0' },
       ],
       sightings: { [SECOND]: 2 },
       at: AT,
     },
     [
-      { status: 'applied', payment_id: FIRST, applied_minor: '9', unapplied_minor: '1', sighting: undefined, at: TIME },
+      {
+        status: 'applied',
+        payment_id: FIRST,
+        applied_minor: '9',
+        unapplied_minor: '1',
+        smallest_payable_minor: '3',
+        at: TIME,
+      },
       { status: 'applied', payment_id: SECOND, applied_minor: '5', unapplied_minor: '0', sighting: 2, at: TIME },
     ],
   ],

@@ -3,7 +3,13 @@ import { migratedDatabase } from '@cpg/platform/postgres/testing';
 import { MIGRATIONS } from '../migrations.ts';
 import { logEntry } from '../testing/jest-log-entries.ts';
 import { deposit as depositAt, page as pageOf } from '../testing/jest-order-events.ts';
-import { addressDetails, knownAddresses, newestAddresses, watchForGood } from './deposit-addresses.ts';
+import {
+  addressDetails,
+  isDepositAddress,
+  knownAddresses,
+  newestAddresses,
+  watchForGood,
+} from './deposit-addresses.ts';
 import { payableProjection } from './payable-projection.ts';
 
 let database: Awaited<ReturnType<typeof migratedDatabase>>;
@@ -54,7 +60,15 @@ const created = (n: number, { instructions = [deposit(n)], ms = 0 }: { instructi
 const deleted = (n: number, ms: number) => {
   const { network, address, derivation } = deposit(n);
   const payables = [{ rail: 'crypto_deposit', network, address, derivation }];
-  const data = { orderId: orderId(n), merchantId: MERCHANT, actor: 'a', lastHash: 'h', sequence: 3, payables };
+  const data = {
+    orderId: orderId(n),
+    merchantId: MERCHANT,
+    actor: 'a',
+    lastHash: 'h',
+    sequence: 3,
+    payables,
+    paymentIds: [],
+  };
   return logEntry(`deletion-${orderId(n)}`, 'OrderDeletionRecorded', { ...data, at: at(ms).toISOString() });
 };
 const reserved = (revision: number, data: { first: number; count: number; again?: number[]; skipped?: boolean }) =>
@@ -188,6 +202,16 @@ describe('an address', () => {
     expect(await known([1, 2], { ms: 90 * DAY_MS })).toEqual(['0xA1']);
     expect((await addressDetails(pool, '0xA1')).map(({ isWatched }) => isWatched)).toEqual([true]);
     expect(await addressDetails(pool, '0xA3')).toEqual([]);
+  });
+  test('is one for deposits if an order shows or showed it, or was reserved for one, and no other one is', async () => {
+    await project(created(1));
+    await pool.query("insert into payments.unshown_addresses values ('0xA7', '3442193e', 7)");
+    await pool.query(
+      `insert into payments.deposit_addresses (order_id, network, account, index, address)
+       values ('ord_1', 'ethereum', '3442193e', 9, '0xA9')`,
+    );
+    const areForDeposits = await Promise.all([1, 7, 9, 8].map((n) => isDepositAddress(pool, addressOf(n))));
+    expect(areForDeposits).toEqual([true, true, true, false]);
   });
   test('that no order shows is known with its account and index', async () => {
     await pool.query("insert into payments.unshown_addresses values ('0xA7', '3442193e', 7), ('0xA8', '3442193e', 8)");

@@ -26,6 +26,7 @@ const deletion = (payables: object[]) => ({
   merchantId: MERCHANT,
   actor: 'a',
   lastHash: 'h',
+  paymentIds: [],
   sequence: 3,
   payables,
   at: AT,

@@ -36,7 +36,7 @@ export const paymentProjection = (
     schema: 'payments',
     tables: ['payments', 'refunds'],
     counts: paymentCounts,
-    version: 7,
+    version: 9,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderingKeyOf: orderOfPayment(client),
     transientColumns: [],

@@ -34,6 +34,10 @@ describe('deleting the payments of a deleted order', () => {
         deleted: true,
         resource: null,
         tx_hash: null,
+        applied_at: null,
+        refunded_at: null,
+        failed_at: null,
+        updated_at: null,
       });
     }
     expect(await readStream(payments.client, paymentStreamOf(payment.id), PaymentEvent)).toBeNull();

@@ -18,18 +18,19 @@ const LIVE_SCHEMA = 'payments';
 // The columns that no update changes are null once the payment is deleted.
 const upsert = (schema: string) => `
   with projected as (
-  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource, tx_hash, deleted)
+  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, due_back, created_at, revision, resource, tx_hash, deleted, applied_at, refunded_at, failed_at, updated_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bool[], $8::timestamptz[], $9::bigint[], $10::json[],
-    $11::text[], $12::bool[])
+    $11::text[], $12::bool[], $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[])
   order by 1
   on conflict (id) do update set merchant_id = excluded.merchant_id, order_id = excluded.order_id, status = excluded.status,
     currency = excluded.currency, payment_rail = excluded.payment_rail, due_back = excluded.due_back, created_at = excluded.created_at,
-    revision = excluded.revision, resource = excluded.resource, tx_hash = excluded.tx_hash, deleted = excluded.deleted
+    revision = excluded.revision, resource = excluded.resource, tx_hash = excluded.tx_hash, deleted = excluded.deleted,
+    applied_at = excluded.applied_at, refunded_at = excluded.refunded_at, failed_at = excluded.failed_at, updated_at = excluded.updated_at
   where not row.deleted and (row.revision < excluded.revision or excluded.deleted)
   returning id)
   insert into ${schema}.refunds as row (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
   select ${REFUND_COLUMNS.map(([name]) => (name === 'senders' ? LIST_OF_SENDERS : `refund.${name}`)).join(', ')}
-    from unnest(${REFUND_COLUMNS.map(([, type], n) => `$${n + 13}::${type}[]`).join(', ')})
+    from unnest(${REFUND_COLUMNS.map(([, type], n) => `$${n + 17}::${type}[]`).join(', ')})
       as refund (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
     join projected on projected.id = refund.payment_id
   on conflict (id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}
@@ -100,6 +101,10 @@ export const projectPayments = async (
     existing((payment) => JSON.stringify(paymentResource(payment))),
     existing(({ txHash }) => txHash),
     column(({ payment }) => payment.status === 'deleted'),
+    existing(({ appliedAt }) => appliedAt),
+    existing(({ refundedAt }) => refundedAt),
+    existing(({ failedAt }) => failedAt),
+    existing(({ updatedAt }) => updatedAt),
     ...REFUND_COLUMNS.map(([name]) => refunds.map((row) => row[name] ?? null)),
   ];
   await db.query({ name: `project-payments ${schema}`, text: upsert(schema), values });
@@ -157,6 +162,10 @@ export const unsettledPaymentOf = async (
   const [found] = rows;
   return { payment_id: found?.id ?? null, ...(found?.refund_id && { refund_id: found.refund_id }) };
 };
+
+/** The ids of the payments of an order, oldest first. */
+export const paymentIdsOf = async (db: Queryable, orderId: string): Promise<string[]> =>
+  (await paymentsOfOrder(db, orderId)).map(({ id }) => id);
 
 /** The payments of an order, oldest first. */
 export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{ id: string; createdAt: Date }[]> => {

@@ -319,6 +319,7 @@ const paymentsService = ({
         .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId));
       return { payment_id: unsettled?.paymentId ?? null };
     },
+    paymentIdsOf: async (orderId) => streams.paymentsOf(orderId).map(({ paymentId }) => paymentId),
     readStatusOf: async () => 'reported',
     history: paymentHistory({ client, readModel }),
     depositSettings: { show: notCalled, change: notCalled },

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { METADATA } from '@cpg/event-sourcing/testing';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-
-const METADATA = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: 'a', hash: 'b' };
 
 /** An event as the log of the event store has it. */
 export const logEntry = (

@@ -1,7 +1,6 @@
 import { AppError } from '@cpg/contracts';
 import { type Decider, fold } from '@cpg/event-sourcing/decider';
-import { type CommandHandler, type DomainEvent, eventHash, genesisHash, type Recorded } from '@cpg/event-sourcing';
-import { newId } from '@cpg/platform';
+import { type CommandHandler, type DomainEvent, genesisHash, linkEvents, type Recorded } from '@cpg/event-sourcing';
 
 interface Stream<State, E extends DomainEvent> {
   state: State;
@@ -52,14 +51,10 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
       const stream = streamOf(id);
       const decided = decider.decide(command, stream.state);
       if (decided.length > 0) beforeAppend?.();
-      const recorded = decided.map((event): Recorded<E> => {
-        const previousHash = stream.hash;
-        stream.hash = eventHash(previousHash, event);
-        stream.revision += 1;
-        const metadata = { actor, requestId, $correlationId: correlationId, $causationId: causationId, previousHash };
-        const { hash, revision } = stream;
-        return { stream: id, revision, id: newId('event'), event, metadata: { ...metadata, hash } };
-      });
+      const caller = { actor, requestId, correlationId };
+      const recorded = linkEvents(decided, id, stream, caller, { causationId });
+      stream.revision += recorded.length;
+      stream.hash = recorded.at(-1)?.metadata.hash ?? stream.hash;
       for (const each of recorded) {
         stream.state = fold(decider, stream.state, [each.event]);
         stream.events.push(each);

@@ -1,5 +1,6 @@
 import type { AssignedInstruction } from '@cpg/contracts';
-import { append, genesisHash } from '@cpg/event-sourcing';
+import { append } from '@cpg/event-sourcing';
+import { METADATA } from '@cpg/event-sourcing/testing';
 import { newId } from '@cpg/platform';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { MERCHANT } from './jest-fixtures.ts';
@@ -38,17 +39,11 @@ export const hostedPage = (reference: string, address: string, index = 0): Instr
 /** Records events on streams of orders and accounts, with the parts that payments reads. */
 export const orderEvents = (client: EventStoreDBClient) => {
   const record = async (stream: string, type: string, data: object, revision = -1, more: object = {}) => {
-    const hash = genesisHash(stream);
-    const metadata = {
-      actor: 'a',
-      requestId: 'r',
-      $correlationId: 'r',
-      $causationId: 'r',
-      previousHash: hash,
-      hash,
-      ...more,
+    const recorded = {
+      id: newId('event'),
+      event: { type, data: { at: AT, ...data } },
+      metadata: { ...METADATA, ...more },
     };
-    const recorded = { id: newId('event'), event: { type, data: { at: AT, ...data } }, metadata };
     expect(await append(client, stream, [recorded], revision)).toBe('appended');
   };
   return {
@@ -79,6 +74,7 @@ export const orderEvents = (client: EventStoreDBClient) => {
         lastHash: '',
         sequence: 1,
         payables,
+        paymentIds: [],
         at,
         ...(failedPaymentIds && { failedPaymentIds }),
       };

@@ -18,6 +18,7 @@ export const orderMessage = (orderId: string, type: OrderMessage['type'], change
     causationid: 'req_test',
     merchantid: MERCHANT,
     orderid: orderId,
+    cpghash: 'test',
     data: { change, resource: type === 'order.deleted' ? null : sampleOrder(orderId) },
   }) as OrderMessage;
 

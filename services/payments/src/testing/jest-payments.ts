@@ -35,7 +35,7 @@ import { orderRefunds } from '../refunds/order-refunds.ts';
 import { requestedRefunds } from '../refunds/requested-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
-import { paymentWriter, unsettledPaymentOf } from '../read/payment-rows.ts';
+import { paymentWriter, paymentIdsOf, unsettledPaymentOf } from '../read/payment-rows.ts';
 import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
@@ -225,6 +225,7 @@ const buildService = ({ client, pool, orders, orderOf, providers, claimsEndBy, l
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
+    paymentIdsOf: (orderId) => paymentIdsOf(pool, orderId),
     readStatusOf: async () => 'reported',
     history: paymentHistory({ client, readModel: pool }),
     depositSettings: depositSettings({ client, accounts, table: SANDBOX, environment: 'sandbox', log }),

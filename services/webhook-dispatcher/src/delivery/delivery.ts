@@ -5,6 +5,8 @@ export interface StoredEvent {
   readonly occurredMs: number;
   /** The event's number in its stream. */
   readonly sequence: string;
+  /** The hash of the recorded event; null for a sample, which is not recorded. */
+  readonly hash: string | null;
   /** The bytes of every attempt to every endpoint; empty once retention has deleted them. */
   readonly body: Buffer;
 }

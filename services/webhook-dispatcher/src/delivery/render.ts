@@ -25,7 +25,7 @@ export interface RenderedEvent extends StoredEvent {
 
 /** Renders the webhook events of a message once, for all endpoints and attempts. */
 export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(message)): RenderedEvent[] => {
-  const { id, time, sequence, merchantid: merchantId, orderid: orderId, data } = message;
+  const { id, time, sequence, cpghash: hash, merchantid: merchantId, orderid: orderId, data } = message;
   const occurredMs = Date.parse(time);
   const refund = refundIn(message);
   const orderMetadata = orderMetadataIn(message);
@@ -45,6 +45,7 @@ export const renderMessage = (message: ResourceMessage, types = webhookEventsOf(
       day: time.slice(0, 10),
       occurredMs,
       sequence,
+      hash,
       merchantId,
       orderId,
       orderMetadata,

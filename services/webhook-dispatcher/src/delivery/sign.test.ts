@@ -39,8 +39,14 @@ test('the other headers identify the event and the delivery', () =>
     'x-timestamp': '1769860800123',
     'x-idempotency-key': delivery.event.id,
     'x-sequence': '4',
+    'x-event-hash': 'ab12',
     'x-delivery-id': delivery.id,
     'webhook-id': delivery.event.id,
   }));
+
+test('a sample has no hash', () => {
+  const sample = aDelivery({ event: { ...delivery.event, hash: null } });
+  expect(headersOf(sample, [signingKey(secrets[0]!)], new Date())).not.toContain('x-event-hash');
+});
 
 test('refuses a secret of another form', () => expect(() => signingKey('secret')).toThrow(RangeError));

@@ -33,6 +33,7 @@ export const headersOf = ({ id, event }: Delivery, keys: readonly Buffer[], now:
     event.id,
     'x-sequence',
     event.sequence,
+    ...(event.hash === null ? [] : ['x-event-hash', event.hash]),
     'x-delivery-id',
     id,
     'webhook-id',

@@ -16,14 +16,15 @@ export interface EnqueuedRow {
   readonly leased: boolean;
 }
 
-/** Values for the columns id, merchant_id, order_id, type, occurred_at, sequence and body of `webhooks.events`. */
-export const eventColumns = (events: readonly RenderedEvent[]): string[][] => [
+/** Values for the columns id, merchant_id, order_id, type, occurred_at, sequence, hash and body of `webhooks.events`. */
+export const eventColumns = (events: readonly RenderedEvent[]): (string | null)[][] => [
   events.map(({ id }) => id),
   events.map(({ merchantId }) => merchantId),
   events.map(({ orderId }) => orderId),
   events.map(({ type }) => type),
   events.map(({ occurredMs }) => new Date(occurredMs).toISOString()),
   events.map(({ sequence }) => sequence),
+  events.map(({ hash }) => hash),
   events.map(({ body }) => body.toString('utf8')),
 ];
 
@@ -85,5 +86,5 @@ const enqueueStatement = ({ events, deliveries, versions = new Map(), holder, no
 const ENQUEUE = {
   name: 'enqueue',
   text: `select id, position, leased, outdated_merchant
-    from webhooks.ingest(${Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(', ')})`,
+    from webhooks.ingest(${Array.from({ length: 24 }, (_, index) => `$${index + 1}`).join(', ')})`,
 };

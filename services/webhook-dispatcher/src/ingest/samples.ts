@@ -28,5 +28,5 @@ export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Dat
     ...message,
     data: { ...message.data, resource: { ...resource, ...payments, metadata } },
   });
-  return { ...rendered.find((event) => event.type === type)!, isTest: true };
+  return { ...rendered.find((event) => event.type === type)!, hash: null, isTest: true };
 };

@@ -142,7 +142,7 @@ const deliveryOf = (row: QueueRow, event: StoredEvent | undefined): Delivery => 
   attempts: row.attempts,
   attemptsBefore: row.attempts_before,
   isTest: row.is_test,
-  event: event ?? { id: row.event_id, occurredMs: 0, sequence: '0', body: Buffer.alloc(0) },
+  event: event ?? { id: row.event_id, occurredMs: 0, sequence: '0', hash: null, body: Buffer.alloc(0) },
 });
 
 /** Requests that arrive while one waits share its statement: many endpoints can time out at the same moment. */

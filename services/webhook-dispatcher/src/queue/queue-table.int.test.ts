@@ -145,16 +145,16 @@ test('loads the events of rows, each from its day', async () => {
   for (const day of [DAY, '2026-02-01']) {
     await system.pool.query("select webhooks.create_partition('events', $1)", [day]);
     await system.pool.query(
-      `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
-       select $1::date, 'e' || n, 'mer_1', 'ord_1', 'order:paid', $2, n::text, $1::date::text || ' é' from generate_series(1, 2) as n`,
+      `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body)
+       select $1::date, 'e' || n, 'mer_1', 'ord_1', 'order:paid', $2, n::text, nullif('h' || n, 'h2'), $1::date::text || ' é' from generate_series(1, 2) as n`,
       [day, NOW],
     );
   }
   const row = (day: string, event_id: string) => ({ day, event_id }) as Parameters<typeof loadEvents>[1][number];
   const events = await loadEvents(system.pool, [row(DAY, 'e1'), row('2026-02-01', 'e2'), row(DAY, 'unknown')]);
   expect([...events.values()]).toEqual([
-    { id: 'e1', sequence: '1', occurredMs: NOW.getTime(), body: Buffer.from(`${DAY} é`) },
-    { id: 'e2', sequence: '2', occurredMs: NOW.getTime(), body: Buffer.from('2026-02-01 é') },
+    { id: 'e1', sequence: '1', hash: 'h1', occurredMs: NOW.getTime(), body: Buffer.from(`${DAY} é`) },
+    { id: 'e2', sequence: '2', hash: null, occurredMs: NOW.getTime(), body: Buffer.from('2026-02-01 é') },
   ]);
 });
 

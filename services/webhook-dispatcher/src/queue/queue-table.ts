@@ -97,16 +97,18 @@ export const claim = async (
   return rows.sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1));
 };
 
+type StoredRow = Pick<StoredEvent, 'id' | 'sequence' | 'hash'> & { readonly occurred_at: Date; readonly body: string };
+
 /** The stored events of claimed rows, by id. Events whose partition retention has dropped are missing. */
 export const loadEvents = async (db: Queryable, rows: readonly QueueRow[]): Promise<Map<string, StoredEvent>> => {
   const events = new Map<string, StoredEvent>();
   for (const [day, group] of groupBy(rows, (row) => row.day)) {
-    const found = await db.query<{ id: string; occurred_at: Date; sequence: string; body: string }>(
-      'select id, occurred_at, sequence, body from webhooks.events where day = $1 and id = any($2)',
+    const found = await db.query<StoredRow>(
+      'select id, occurred_at, sequence, hash, body from webhooks.events where day = $1 and id = any($2)',
       [day, [...new Set(group.map((row) => row.event_id))]],
     );
-    for (const { id, occurred_at, sequence, body } of found.rows) {
-      events.set(id, { id, sequence, occurredMs: occurred_at.getTime(), body: Buffer.from(body) });
+    for (const { id, occurred_at, sequence, hash, body } of found.rows) {
+      events.set(id, { id, sequence, hash, occurredMs: occurred_at.getTime(), body: Buffer.from(body) });
     }
   }
   return events;

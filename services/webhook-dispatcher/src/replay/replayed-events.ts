@@ -46,9 +46,9 @@ export const enqueueReplayedEvents = async (db: Queryable, replayed: ReplayedEve
 
 const storeEvents = (db: Queryable, { events, ...days }: ReplayedEvents) =>
   db.query(
-    `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
-     select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
-       as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
+    `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body)
+     select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::text[])
+       as e (day, id, merchant_id, order_id, type, occurred_at, sequence, hash, body)
      where not exists (select from webhooks.forgotten_orders f where f.order_id = e.order_id)
      on conflict do nothing`,
     [events.map((event) => partitionDayOf(event, days)), ...eventColumns(events)],

@@ -18,6 +18,7 @@ export const aDelivery = (given: Partial<Delivery> = {}): Delivery => {
       id: `evt_${position}`,
       occurredMs: 1_769_860_800_123,
       sequence: '4',
+      hash: 'ab12',
       body: Buffer.from('{"event":"order:paid"}'),
     },
     ...given,

@@ -19,6 +19,7 @@ import { log } from './jest-log.ts';
 const GATEWAY = { schema: 'gateway', folder: join(import.meta.dirname, '../../../gateway/migrations') };
 
 const TABLES = [
+  'gateway.merchant_events',
   'gateway.webhooks',
   'gateway.merchants',
   ...['queue', 'attempts', 'deliveries', 'events', 'instances', 'failing'].map((table) => `webhooks.${table}`),
@@ -170,6 +171,7 @@ export const message = ({
     causationid: 'test',
     merchantid: merchantId,
     orderid: orderId,
+    cpghash: 'test',
     data: {
       change: {},
       resource: type === 'order.deleted' ? null : isOrder ? { ...data, id: orderId, metadata } : data,

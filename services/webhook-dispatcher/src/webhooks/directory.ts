@@ -1,5 +1,5 @@
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
-import { groupBy, type SecretBox } from '@cpg/platform';
+import { groupBy, newId, type SecretBox } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
 import { type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } from './webhook.ts';
 
@@ -112,7 +112,9 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
-      await pool.query('select gateway.disable_webhooks($1, $2, $3)', [ids, reason, now()]);
+      const at = now();
+      const eventIds = ids.map(() => newId('event', at));
+      await pool.query('select gateway.disable_webhooks($1, $2, $3, $4)', [ids, eventIds, reason, at.toISOString()]);
       for (const id of ids) {
         const row = entries.get(id)?.row;
         if (row) put(id, { ...row, is_enabled: false });

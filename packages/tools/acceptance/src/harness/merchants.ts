@@ -45,6 +45,13 @@ export const createKey = (
 ): Promise<string> =>
   asOperator(stack, async (operator) => (await operator.createKey({ merchantId, scopes, allowIp: allowedIps })).text);
 
+/** Creates a user of a merchant, and returns the path of their sign-in link. */
+export const createUser = (
+  stack: StackFiles,
+  merchantId: string,
+  user: Omit<Parameters<ReturnType<typeof openOperator>['createUser']>[0], 'merchantId'>,
+): Promise<string> => asOperator(stack, (operator) => operator.createUser({ merchantId, ...user }));
+
 /** Runs in this process: starting the command line would take longer than most tests. */
 const asOperator = async <T>(
   { environment }: StackFiles,

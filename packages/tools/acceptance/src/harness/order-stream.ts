@@ -10,6 +10,7 @@ import {
 } from '@cpg/contracts';
 import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
 import canonicalize from 'canonicalize';
+import { uuidToULID } from 'ulid';
 import { z } from 'zod';
 
 /** An order as computed here from its events, independently of the services. The API must show the same. */
@@ -101,6 +102,8 @@ const Metadata = z.object({
   $causationId: z.string().min(1),
   previousHash: z.string(),
   hash: z.string(),
+  hashVersion: z.literal(2),
+  salt: z.string().min(22),
 });
 
 export interface StoredEvent {
@@ -119,7 +122,20 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
     for await (const { event } of client.readStream(stream)) {
       if (!event) throw new Error(`${stream} contains a link`);
       const metadata = Metadata.parse(event.metadata);
-      const hash = hashOf(previousHash, { type: event.type, data: event.data });
+      const hash = hashOf({
+        id: `evt_${uuidToULID(event.id.toUpperCase())}`,
+        stream,
+        sequence: Number(event.revision),
+        type: event.type,
+        actor: metadata.actor,
+        request_id: metadata.requestId,
+        correlation_id: metadata.$correlationId,
+        causation_id: metadata.$causationId,
+        hash_version: metadata.hashVersion,
+        salt: metadata.salt,
+        previous_hash: previousHash,
+        data: event.data as RecordedEntry['data'],
+      });
       if (metadata.previousHash !== previousHash || metadata.hash !== hash) {
         throw new Error(`the hash chain of ${stream} is broken at event ${event.revision}`);
       }
@@ -139,7 +155,9 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
 
 /** The streams of a history in which each event names the hash of the one before it. The hashes themselves cover the
  *  recorded form, which only the audit commands print. */
-export const linkedStreamsIn = (history: readonly Omit<RecordedEntry, 'data'>[]): string[] => {
+export const linkedStreamsIn = (
+  history: readonly Pick<RecordedEntry, 'stream' | 'sequence' | 'hash' | 'previous_hash'>[],
+): string[] => {
   const streams = [...new Set(history.map(({ stream }) => stream))];
   return streams.filter((stream) => {
     const entries = history.filter((entry) => entry.stream === stream);
@@ -159,14 +177,15 @@ export const intactStreamsIn = (history: readonly RecordedEntry[]): string[] => 
       .filter((entry) => entry.stream === stream)
       .every((entry, index) => {
         const follows = entry.sequence === index && entry.previous_hash === previousHash;
-        previousHash = hashOf(previousHash, entry);
+        const { hash: _, at: __, recorded_at: ___, ...hashed } = entry;
+        previousHash = hashOf(hashed);
         return follows && entry.hash === previousHash;
       });
   });
 };
 
-const hashOf = (previousHash: string, { type, data }: { type: string; data: unknown }): string =>
-  sha256(`${previousHash}\n${type}\n${serialize(data)}`);
+const hashOf = (hashed: Omit<RecordedEntry, 'hash' | 'at' | 'recorded_at'>): string =>
+  sha256(`cpg event 2\n${serialize(hashed)}`);
 
 // The types of the package describe its CommonJS export as an ES module.
 const serialize = canonicalize as unknown as typeof canonicalize.default;

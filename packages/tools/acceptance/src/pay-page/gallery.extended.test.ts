@@ -1,5 +1,5 @@
 import type { Checkout } from '@cpg/contracts';
-import { qrCodeOn, SCREENS, sidewaysOn, takeScreenshot, violationsOn, visit } from './browser.ts';
+import { qrCodeOn, SCREENS, sidewaysOn, takeScreenshot, violationsOn, visit } from '../harness/browser.ts';
 import { onPaymentPage, openSale, type Sale, SLOW, withBrowser } from './sale.ts';
 
 type Changes = Parameters<typeof openSale>[1];

@@ -2,7 +2,7 @@ import { PAYER, type RpcCall } from '@cpg/local-chain';
 import type { Page } from 'playwright-core';
 import { startExtraGateway } from '../harness/services.ts';
 import { until } from '../harness/until.ts';
-import { qrCodeOn, visit } from './browser.ts';
+import { qrCodeOn, visit } from '../harness/browser.ts';
 import { onPaymentPage, openSale, SLOW, transferOf, withBrowser } from './sale.ts';
 
 /** A request of the page to the wallet. */

@@ -1,5 +1,5 @@
 import { item } from '../harness/order-bodies.ts';
-import { DESKTOP, qrCodeOn, sidewaysOn, tornWordsOn, violationsOn, visit } from './browser.ts';
+import { DESKTOP, qrCodeOn, sidewaysOn, tornWordsOn, violationsOn, visit } from '../harness/browser.ts';
 import { onPaymentPage, openSale, SLOW, withBrowser } from './sale.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };

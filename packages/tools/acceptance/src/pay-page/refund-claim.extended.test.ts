@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { LOCAL_NETWORK } from '../harness/chains.ts';
 import { admin } from '../harness/merchants.ts';
 import { until } from '../harness/until.ts';
-import { SCREENS, sidewaysOn, takeScreenshot, tornWordsOn, violationsOn, visit } from './browser.ts';
+import { SCREENS, sidewaysOn, takeScreenshot, tornWordsOn, violationsOn, visit } from '../harness/browser.ts';
 import { onPaymentPage, openSale, type Sale, SLOW, withBrowser } from './sale.ts';
 
 /** An address of the payer, with its checksum (EIP-55: an example). */

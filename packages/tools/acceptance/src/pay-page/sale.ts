@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { type EvmStack, onEvm, startEvmStack } from '../chains/evm-stack.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { until } from '../harness/until.ts';
-import { canTestInChromium, startChromium } from './browser.ts';
+import { canTestInChromium, startChromium } from '../harness/browser.ts';
 
 type Changes = Parameters<typeof orderBody>[0];
 

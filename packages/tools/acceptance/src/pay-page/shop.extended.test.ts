@@ -1,4 +1,4 @@
-import { PLAIN_HTTP_HOST, violationsOn, visit } from './browser.ts';
+import { PLAIN_HTTP_HOST, violationsOn, visit } from '../harness/browser.ts';
 import { onPaymentPage, openSale, SLOW, withBrowser } from './sale.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };

@@ -86,7 +86,7 @@ test('creates secrets once, readable only by their owner', () => {
   const folder = openDataFolder(base);
   const secrets = loadSecrets(folder);
   expect(loadSecrets(folder)).toEqual(secrets);
-  expect(new Set(Object.values(secrets)).size).toBe(4);
+  expect(new Set(Object.values(secrets)).size).toBe(5);
   expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
 });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newSigningKey } from '@cpg/transparency-log';
 import { LaunchError } from '../config.ts';
 import { postgresFolder } from '../processes/leftover-processes.ts';
 import { explainWriteErrors, writeJson } from './write-file.ts';
@@ -9,6 +10,8 @@ import { explainWriteErrors, writeJson } from './write-file.ts';
 export interface Secrets {
   readonly API_KEY_PEPPER: string;
   readonly WEBHOOK_ENCRYPTION_KEY: string;
+  /** Signs the checkpoints of the transparency log. */
+  readonly AUDIT_LOG_KEY: string;
   /** The tokens of the services are derived from it. */
   readonly INTERNAL_TOKEN: string;
   readonly POSTGRES_PASSWORD: string;
@@ -28,6 +31,7 @@ export const loadSecrets = (folder: string): Secrets =>
     const secrets: Secrets = {
       API_KEY_PEPPER: newSecret(),
       WEBHOOK_ENCRYPTION_KEY: newSecret(),
+      AUDIT_LOG_KEY: newSigningKey('localhost'),
       INTERNAL_TOKEN: newSecret(),
       POSTGRES_PASSWORD: newSecret(),
     };

@@ -1,6 +1,7 @@
 import type { Queryable } from '@cpg/platform/postgres';
 import { startOfKeys } from '../../door/keys/api-key.ts';
 import { type Credential, keyStatusAt } from '../../door/keys/credentials.ts';
+import { type ScopeUse, scopeUsesOf } from '../../door/keys/scope-uses.ts';
 import type { ListQuery } from '../lists/list-query.ts';
 import { mapPage, type Page, selectPage } from '../lists/page.ts';
 import type { ApiKey } from './api-key-schemas.ts';
@@ -18,7 +19,11 @@ export const listApiKeys = async (
     filters: [],
     list,
   });
-  return mapPage(page, (key) => apiKeyOf(key, at));
+  const uses = await scopeUsesOf(
+    db,
+    page.items.map(({ kid }) => kid),
+  );
+  return mapPage(page, (key) => apiKeyOf(key, uses, at));
 };
 
 // Without the hash.
@@ -42,7 +47,10 @@ const COLUMNS = [
 type Shown = Pick<Credential, 'id' | 'created_at' | (typeof COLUMNS)[number]>;
 
 /** A key as its merchant sees it at `at`. */
-export const apiKeyOf = (key: Shown, at: Date): ApiKey => ({
+export const showApiKey = async (db: Queryable, key: Shown, at: Date): Promise<ApiKey> =>
+  apiKeyOf(key, await scopeUsesOf(db, [key.kid]), at);
+
+const apiKeyOf = (key: Shown, uses: readonly ScopeUse[], at: Date): ApiKey => ({
   id: key.id,
   merchant_id: key.merchant_id,
   ...(key.label !== null && { label: key.label }),
@@ -50,6 +58,9 @@ export const apiKeyOf = (key: Shown, at: Date): ApiKey => ({
   last4: key.last4,
   environment: key.environment,
   scopes: key.scopes,
+  scopes_last_used: uses
+    .filter(({ kid, scope }) => kid === key.kid && key.scopes.includes(scope))
+    .map(({ scope, day }) => ({ scope, last_used_on: day })),
   allowed_ips: key.allowed_ips,
   status: keyStatusAt(key, at),
   version: key.version,

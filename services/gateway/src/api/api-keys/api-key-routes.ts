@@ -3,12 +3,13 @@ import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { type ApiKey as Key, type KeyEnvironment } from '../../door/keys/api-key.ts';
-import { type Credential, credentialById, credentialByKid, revokeCredential } from '../../door/keys/credentials.ts';
-import { callerOf } from '../../door/request.ts';
+import { type Credential, credentialById, credentialByKid } from '../../door/keys/credentials.ts';
+import { callerOf, changeBy } from '../../door/request.ts';
+import { ROLES } from '../../identity/roles.ts';
 import { orNotFound, parseId } from '../ids.ts';
-import { apiKeyOf, listApiKeys } from './api-key-list.ts';
+import { listApiKeys, showApiKey } from './api-key-list.ts';
 import * as schemas from './api-key-schemas.ts';
-import { createKey, rotateKey, updateKey } from './key-changes.ts';
+import { createKey, revokeKey, rotateKey, updateKey } from './key-changes.ts';
 import { excessOf, type Permissions } from './permissions.ts';
 
 export interface ApiKeyRouteOptions {
@@ -36,33 +37,37 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
   const { pool, keyEnvironment: environment, pepper, now } = options;
   const find = async (request: FastifyRequest, id: string): Promise<Credential> =>
     orNotFound('apiKey', await credentialById(pool, callerOf(request).merchantId, parseId(ApiKeyId, 'apiKey', id)));
-  const ownKey = async (request: FastifyRequest): Promise<Credential> => {
-    const key = await credentialByKid(pool, callerOf(request).kid);
+  /** What the caller may do, from where, and until when. A user may from everywhere, without end. */
+  const ownPermissions = async (request: FastifyRequest): Promise<Permissions> => {
+    const caller = callerOf(request);
+    if (caller.by === 'user')
+      return { scopes: [...ROLES[caller.session.role].scopes], allowed_ips: [], expires_at: null };
+    const key = await credentialByKid(pool, caller.kid);
     if (!key) throw new Error('the key of an authenticated request does not exist');
     return key;
   };
-  /** Refuses more than the key of the request may do. */
+  /** Refuses more than the caller may do. */
   const permitBy = (own: Permissions) => (wanted: Permissions) => {
     const details = excessOf(wanted, own);
     const message = 'a key gives only what it may do itself';
     if (details.length > 0) throw new AppError('permission_exceeded', message, { details });
   };
   const logChange = (request: FastifyRequest, kid: string, what: string): void =>
-    request.log.info({ kid, by: callerOf(request).kid, requestId: request.id }, what);
+    request.log.info({ kid, by: callerOf(request).actor, requestId: request.id }, what);
   const answer = async ({ kid, text }: Key, request: FastifyRequest, what: string) => {
     logChange(request, kid, what);
-    return { ...apiKeyOf((await credentialByKid(pool, kid))!, now()), key: text };
+    return { ...(await showApiKey(pool, (await credentialByKid(pool, kid))!, now())), key: text };
   };
 
   app.post('/api-keys', { config: CREATE, schema: schemas.createApiKey }, async (request, reply) => {
     const { merchantId } = callerOf(request);
-    const own = await ownKey(request);
+    const own = await ownPermissions(request);
     const { scopes, label, allowed_ips: ips = own.allowed_ips, expires_at: end = own.expires_at } = request.body;
     const at = now();
     if (end !== null && end <= at) throw invalidRequest([{ path: 'expires_at', message: 'is in the past' }]);
     permitBy(own)({ scopes, allowed_ips: ips, expires_at: end });
     const spec = { merchantId, environment, scopes, label, allowedIps: ips, expiresAt: end };
-    const key = await createKey(pool, spec, { id: `key_${request.seed}`, pepper, at });
+    const key = await createKey(pool, spec, { id: `key_${request.seed}`, pepper, change: changeBy(request, at) });
     return reply.code(201).send(await answer(key, request, 'created an API key'));
   });
 
@@ -71,7 +76,7 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
   );
 
   app.get('/api-keys/:id', { config: READ, schema: schemas.getApiKey }, async (request) =>
-    apiKeyOf(await find(request, request.params.id), now()),
+    showApiKey(pool, await find(request, request.params.id), now()),
   );
 
   app.patch('/api-keys/:id', { config: UPDATE, schema: schemas.updateApiKey }, async (request) => {
@@ -83,10 +88,10 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
       ...(label !== undefined && { label }),
     };
     // A new label gives nobody more.
-    const permit = scopes || ips ? { permit: permitBy(await ownKey(request)) } : {};
-    const changed = await updateKey(pool, kid, changes, { at: now(), ...permit });
+    const permit = scopes || ips ? { permit: permitBy(await ownPermissions(request)) } : {};
+    const changed = await updateKey(pool, kid, changes, { change: changeBy(request, now()), ...permit });
     logChange(request, kid, 'changed an API key');
-    return apiKeyOf(changed, now());
+    return showApiKey(pool, changed, now());
   });
 
   app.post('/api-keys/:id/rotate', { config: ROTATE, schema: schemas.rotateApiKey }, async (request, reply) => {
@@ -95,15 +100,15 @@ export const apiKeyRoutes: FastifyPluginAsyncZod<ApiKeyRouteOptions> = async (ap
       id: `key_${request.seed}`,
       overlapMs: schemas.overlapMsOf(request.body),
       pepper,
-      at: now(),
-      permit: permitBy(await ownKey(request)),
+      change: changeBy(request, now()),
+      permit: permitBy(await ownPermissions(request)),
     });
     return reply.code(201).send(await answer(key, request, 'rotated an API key'));
   });
 
   app.post('/api-keys/:id/revoke', { config: REVOKE, schema: schemas.revokeApiKey }, async (request, reply) => {
     const { id, kid, merchant_id: merchantId } = await find(request, request.params.id);
-    if (await revokeCredential(pool, kid, now())) logChange(request, kid, 'revoked an API key');
-    return reply.code(201).send(apiKeyOf((await credentialById(pool, merchantId, id))!, now()));
+    if (await revokeKey(pool, kid, changeBy(request, now()))) logChange(request, kid, 'revoked an API key');
+    return reply.code(201).send(await showApiKey(pool, (await credentialById(pool, merchantId, id))!, now()));
   });
 };

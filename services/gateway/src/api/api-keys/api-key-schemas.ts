@@ -1,5 +1,6 @@
 import {
   ApiKeyId,
+  choicesOf,
   CreatedAt,
   EXAMPLE_IDS,
   exampleOf,
@@ -19,6 +20,11 @@ import { MAX_ACTIVE_KEYS } from './key-changes.ts';
 
 export const ApiKeyStatus = z.enum(['active', 'expired', 'revoked']);
 
+export const ScopeLastUse = z.object({
+  scope: Scope.describe('The scope.'),
+  last_used_on: z.iso.date().describe('The last day (UTC) on which a request of the key needed it.'),
+});
+
 export const ApiKey = withExample(
   z.object({
     id: ApiKeyId.describe('The API key: `key_` and a ULID.'),
@@ -32,6 +38,9 @@ export const ApiKey = withExample(
     last4: z.string().describe('The last 4 characters of the key.'),
     environment: KeyEnvironment.describe('The environment in which it works.'),
     scopes: z.array(Scope).describe('What it may do.'),
+    scopes_last_used: z
+      .array(ScopeLastUse)
+      .describe('When the key used its scopes, up to some seconds ago. A scope that is not listed was never used.'),
     allowed_ips: z
       .array(z.string())
       .describe('The IP addresses and CIDR blocks from which it works. Empty if it works from everywhere.'),
@@ -55,6 +64,7 @@ export const ApiKey = withExample(
     last4: 'Zx7w',
     environment: 'sandbox',
     scopes: ['orders:self:create', 'orders:self:read'],
+    scopes_last_used: [{ scope: 'orders:self:create', last_used_on: '2026-01-31' }],
     allowed_ips: ['203.0.113.0/24'],
     status: 'active',
     version: 1,
@@ -74,11 +84,7 @@ export const ApiKeyWithSecret = withExample(
 
 const Label = requestText(1, 100);
 
-const Scopes = z
-  .array(Scope)
-  .min(1)
-  .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must not repeat a scope' })
-  .meta({ uniqueItems: true });
+const Scopes = choicesOf(Scope, 'a scope');
 
 const AllowedIps = z
   .array(

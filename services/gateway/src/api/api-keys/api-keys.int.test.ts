@@ -1,4 +1,5 @@
 import { Scope } from '../../door/keys/api-key.ts';
+import { updateScopeUses } from '../../door/keys/scope-uses.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { send } from '../../testing/jest-send.ts';
 import { MAX_ACTIVE_KEYS } from './key-changes.ts';
@@ -40,6 +41,7 @@ test('a new key works, with its scopes and from its addresses alone, and is show
     last4: key.slice(-4),
     environment: 'sandbox',
     scopes: ['orders:self:read'],
+    scopes_last_used: [],
     allowed_ips: ['203.0.113.0/24'],
     status: 'active',
     version: 1,
@@ -52,6 +54,35 @@ test('a new key works, with its scopes and from its addresses alone, and is show
   const { items } = (await shop.send('GET', '/v1/api-keys')).body;
   expect(items).toContainEqual(shown);
   expect(JSON.stringify(items)).not.toContain(key.slice(23));
+});
+
+test('a key says on which day it used each of its scopes last', async () => {
+  const scopes = ['orders:self:read', 'orders:self:create', 'payments:self:read'];
+  const { id, key } = await create({ scopes });
+  const shown = async () => {
+    await gateway.flushLastUsed();
+    const { items } = (await shop.send('GET', '/v1/api-keys')).body;
+    const { body } = await shop.send('GET', `/v1/api-keys/${id}`);
+    expect(items).toContainEqual(body);
+    return body.scopes_last_used;
+  };
+  expect(await shown()).toEqual([]);
+  await statusFor(key, '/v1/orders');
+  // A refused request uses no scope.
+  await statusFor(key, '/v1/refunds');
+  await statusFor(key, '/v1/webhooks');
+  expect(await shown()).toEqual([
+    { scope: 'orders:self:read', last_used_on: '2026-01-31' },
+    { scope: 'payments:self:read', last_used_on: '2026-01-31' },
+  ]);
+  clock = after(12 * HOUR);
+  await statusFor(key, '/v1/orders');
+  expect(await shown()).toContainEqual({ scope: 'orders:self:read', last_used_on: '2026-02-01' });
+  // An instance that is late takes nothing back.
+  await updateScopeUses(gateway.pool, [{ kid: key.slice(11, 23), scope: 'orders:self:read', day: '2026-01-31' }]);
+  expect(await shown()).toContainEqual({ scope: 'orders:self:read', last_used_on: '2026-02-01' });
+  await shop.send('PATCH', `/v1/api-keys/${id}`, { scopes: ['payments:self:read'] });
+  expect(await shown()).toEqual([{ scope: 'payments:self:read', last_used_on: '2026-01-31' }]);
 });
 
 test('a repeated create is one key, also if the first answer was lost before it was stored', async () => {

@@ -1,6 +1,8 @@
 import { AppError } from '@cpg/contracts';
+import { newId } from '@cpg/platform';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
-import { type ApiKey, makeApiKey } from '../../door/keys/api-key.ts';
+import { type Change, changedFields, recordChange, recordIfChanged } from '../../audit/record-change.ts';
+import { type ApiKey, makeApiKey, startOfKeys } from '../../door/keys/api-key.ts';
 import {
   countActiveKeys,
   type Credential,
@@ -13,6 +15,7 @@ import {
   lockCredential,
   replaceSecret,
   retireCredential,
+  revokeCredential,
   updateCredential,
 } from '../../door/keys/credentials.ts';
 import { hashSecret } from '../../door/keys/hash.ts';
@@ -24,8 +27,28 @@ export const MAX_ACTIVE_KEYS = 50;
 interface Making {
   /** Hashes the secret. */
   readonly pepper: string;
-  readonly at: Date;
+  readonly change: Change;
 }
+
+/** Stores a new key, or the given one, and records it. */
+export const issueRecordedKey = async (
+  db: Queryable,
+  spec: KeySpec,
+  { id = newId('apiKey'), key, pepper, change }: Making & { readonly id?: string | undefined; readonly key?: ApiKey },
+): Promise<ApiKey> => {
+  const issued = await issueKey(db, spec, { id, pepper, at: change.at, ...(key && { key }) });
+  const { merchantId, label, scopes, allowedIps = [], expiresAt } = spec;
+  const shown = {
+    prefix: `${startOfKeys(spec.environment)}${issued.kid}`,
+    label,
+    scopes,
+    allowed_ips: allowedIps,
+    expires_at: expiresAt?.toISOString(),
+  };
+  const changes = changedFields(null, shown, ['prefix', 'label', 'scopes', 'allowed_ips', 'expires_at']);
+  await recordChange(db, { type: 'ApiKeyCreated', merchantId, subject: id, changes }, change);
+  return issued;
+};
 
 /** Creates the key `id`. A repeat makes a new secret for it, because the first one was not stored. */
 export const createKey = (pool: Pool, spec: KeySpec, { id, ...making }: Making & { id: string }): Promise<ApiKey> =>
@@ -33,9 +56,9 @@ export const createKey = (pool: Pool, spec: KeySpec, { id, ...making }: Making &
     await lockMerchant(db, spec.merchantId);
     const known = await credentialById(db, spec.merchantId, id);
     if (known) return renewSecret(db, known, making);
-    if ((await countActiveKeys(db, spec.merchantId, making.at)) >= MAX_ACTIVE_KEYS)
+    if ((await countActiveKeys(db, spec.merchantId, making.change.at)) >= MAX_ACTIVE_KEYS)
       throw new AppError('too_many_api_keys', `a merchant can have ${MAX_ACTIVE_KEYS} active keys: revoke one first`);
-    return issueKey(db, spec, { id, ...making });
+    return issueRecordedKey(db, spec, { id, ...making });
   });
 
 export interface KeyRotation extends Making {
@@ -51,16 +74,20 @@ export interface KeyRotation extends Making {
  *  expiry if that is earlier. */
 export const rotateKey = (pool: Pool, kid: string, rotation: KeyRotation): Promise<ApiKey> =>
   transaction(pool, async (db) => {
-    const { id, overlapMs, permit, ...making } = rotation;
+    const { id: given, overlapMs, permit, ...making } = rotation;
+    const { change } = making;
+    const { at } = change;
     const old = await lockedKey(db, kid);
-    const successor = id === undefined ? null : await credentialById(db, old.merchant_id, id);
+    const successor = given === undefined ? null : await credentialById(db, old.merchant_id, given);
     if (successor) return renewSecret(db, successor, making);
     refuseRevoked(old);
     // The expiry of a rotated key is the end of its overlap: a successor must not inherit it.
     if (old.rotated_at) throw inactive(`key ${kid} was already rotated: rotate its successor`);
-    if (keyStatusAt(old, making.at) === 'expired') throw inactive(`key ${kid} has expired: create a new one`);
+    if (keyStatusAt(old, at) === 'expired') throw inactive(`key ${kid} has expired: create a new one`);
     permit?.(old);
-    await retireCredential(db, kid, making.at, new Date(making.at.getTime() + overlapMs));
+    await retireCredential(db, kid, at, new Date(at.getTime() + overlapMs));
+    const retired = (await credentialByKid(db, kid))!;
+    const id = given ?? newId('apiKey');
     const spec = {
       merchantId: old.merchant_id,
       scopes: old.scopes,
@@ -70,11 +97,18 @@ export const rotateKey = (pool: Pool, kid: string, rotation: KeyRotation): Promi
       label: old.label,
       version: old.version + 1,
     };
-    return issueKey(db, spec, { id, ...making });
+    const successorKey = await issueRecordedKey(db, spec, { id, ...making });
+    const changes = changedFields<{ successor?: string | undefined; expires_at: string | undefined }>(
+      { expires_at: old.expires_at?.toISOString() },
+      { successor: id, expires_at: retired.expires_at?.toISOString() },
+      ['successor', 'expires_at'],
+    );
+    await recordChange(db, { type: 'ApiKeyRotated', merchantId: old.merchant_id, subject: old.id, changes }, change);
+    return successorKey;
   });
 
 export interface KeyUpdate {
-  readonly at: Date;
+  readonly change: Change;
   /** Throws if the key must not become what it would be. */
   readonly permit?: (key: Permissions) => void;
 }
@@ -84,14 +118,27 @@ export const updateKey = (
   pool: Pool,
   kid: string,
   changes: CredentialChanges,
-  { at, permit }: KeyUpdate,
+  { change, permit }: KeyUpdate,
 ): Promise<Credential> =>
   transaction(pool, async (db) => {
-    refuseRevoked(await lockedKey(db, kid));
-    await updateCredential(db, kid, changes, at);
+    const before = await lockedKey(db, kid);
+    refuseRevoked(before);
+    await updateCredential(db, kid, changes, change.at);
     const changed = (await credentialByKid(db, kid))!;
     permit?.(changed);
+    const fields = changedFields<Credential>(before, changed, ['label', 'scopes', 'allowed_ips']);
+    const { id: subject, merchant_id: merchantId } = changed;
+    await recordIfChanged(db, { type: 'ApiKeyChanged', merchantId, subject, changes: fields }, change);
     return changed;
+  });
+
+/** Returns false when no active key has this kid. */
+export const revokeKey = (pool: Pool, kid: string, change: Change): Promise<boolean> =>
+  transaction(pool, async (db) => {
+    if (!(await revokeCredential(db, kid, change.at))) return false;
+    const { id, merchant_id: merchantId } = (await credentialByKid(db, kid))!;
+    await recordChange(db, { type: 'ApiKeyRevoked', merchantId, subject: id }, change);
+    return true;
   });
 
 /** A key that is locked until the transaction ends. */
@@ -108,10 +155,10 @@ const refuseRevoked = ({ kid, status }: Credential): void => {
 
 const inactive = (message: string): AppError => new AppError('api_key_inactive', message);
 
-const renewSecret = async (db: Queryable, key: Credential, { pepper, at }: Making): Promise<ApiKey> => {
+const renewSecret = async (db: Queryable, key: Credential, { pepper, change }: Making): Promise<ApiKey> => {
   refuseRevoked(key);
   const fresh = makeApiKey(key.environment, key.kid);
   const hash = await hashSecret(fresh.secret, pepper);
-  await replaceSecret(db, key.kid, { ...hash, last4: fresh.text.slice(-4) }, at);
+  await replaceSecret(db, key.kid, { ...hash, last4: fresh.text.slice(-4) }, change.at);
   return fresh;
 };

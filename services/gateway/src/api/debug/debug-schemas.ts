@@ -87,7 +87,7 @@ export const failPayment = {
     'Acts as if the rail had dropped a `received` payment or reversed an `applied` or `orphan` one, for example after a chain reorganization or a reversal by the provider. Reversing a payment of a paid order makes the order `reversed`; a new payment, or the same one registered again, can pay it. If the order has `already_paid` orphans that are enough, it takes them and is `paid` again at once. Repeating the request changes nothing. Returns 409 `payment_conflict` for a refunded payment.',
   tags,
   params,
-  body: FailPaymentBody.nullish(),
+  body: FailPaymentBody.optional(),
   response: { 201: Order },
 };
 

@@ -3,6 +3,7 @@ import { newUlid } from '@cpg/platform';
 import { ulid } from 'ulid';
 import type { Scope } from '../../door/keys/api-key.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
+import { orderOf, projectOrder } from '../../testing/jest-resources.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
 
 const EVENTS = ['order:paid', 'payment:applied'];
@@ -33,7 +34,9 @@ const createWebhook = async () =>
   (await shop.send('POST', '/v1/webhooks', { url: 'https://shop.example/hooks', events: EVENTS })).body.id as string;
 
 /** Inserts a delivery into the dispatcher's tables, with its body unless `body` is null. */
-const record = async (more: { status?: string; type?: string; at?: string; of?: string; body?: unknown } = {}) => {
+const record = async (
+  more: { status?: string; type?: string; at?: string; of?: string; order?: string; body?: unknown } = {},
+) => {
   const { status = 'delivered', type = 'payment:applied', at = `${DAY}T12:00:00.000Z`, of = webhook } = more;
   const [id, event] = [`dlv_${ulid(Date.parse(at))}`, `evt_${newUlid()}`];
   await gateway.pool.query(
@@ -44,8 +47,8 @@ const record = async (more: { status?: string; type?: string; at?: string; of?: 
   if (more.body !== null)
     await gateway.pool.query(
       `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
-       values ($1, $2, $3, 'ord_1', $4, $5, '1', $6)`,
-      [DAY, event, shop.id, type, at, JSON.stringify(payload)],
+       values ($1, $2, $3, $7, $4, $5, '1', $6)`,
+      [DAY, event, shop.id, type, at, JSON.stringify(payload), more.order ?? 'ord_1'],
     );
   return { id, event };
 };
@@ -243,4 +246,44 @@ test("another merchant's, an unknown or a malformed id is 404 without a call to 
   for (const bad of ['dlv_1', 'x%00'])
     expect((await shop.send('POST', `/v1/webhooks/${webhook}/deliveries/${bad}/redeliver`)).status).toBe(404);
   expect(gateway.dispatcher.calls.filter(({ method }) => method === 'POST')).toEqual([]);
+});
+
+describe('the deliveries of an order', () => {
+  const orderOfShop = async (merchantId = shop.id) => {
+    const order = `ord_${newUlid()}`;
+    await projectOrder(gateway.pool, orderOf(order, merchantId));
+    return order;
+  };
+  const at = (second: number) => `${DAY}T12:00:0${second}.000Z`;
+
+  test('are those of all webhooks, by pages, newest first', async () => {
+    const [order, second] = [await orderOfShop(), await createWebhook()];
+    const own = [];
+    for (const [index, of] of [webhook, second, webhook].entries())
+      own.push((await record({ order, of, at: at(index) })).id);
+    await record({ order: await orderOfShop(), at: at(4) });
+    const path = `/v1/orders/${order}/deliveries`;
+    const ids = async (query: string) => {
+      const { body } = await shop.send('GET', `${path}${query}`);
+      return [body.total, ...body.items.map(({ id }: { id: string }) => id)];
+    };
+    expect(await ids('')).toEqual([3, own[2], own[1], own[0]]);
+    expect(await ids('?sort=asc&limit=2')).toEqual([3, own[0], own[1]]);
+    expect(await ids('?sort=asc&limit=2&page=2')).toEqual([3, own[2]]);
+    expect(await ids('?page=3')).toEqual([3]);
+    expect(await ids(`?from_date=${at(1)}&to_date=${at(1)}`)).toEqual([1, own[1]]);
+    const { next_cursor: cursor } = (await shop.send('GET', `${path}?limit=2`)).body;
+    expect(await ids(`?limit=2&cursor=${cursor}`)).toEqual([3, own[0]]);
+    await shop.send('DELETE', `/v1/webhooks/${second}`);
+    expect(await ids('')).toEqual([2, own[2], own[0]]);
+  });
+
+  test('of an order without any, and of another merchant', async () => {
+    const order = await orderOfShop();
+    expect((await shop.send('GET', `/v1/orders/${order}/deliveries`)).body).toMatchObject({ total: 0, items: [] });
+    const foreign = await orderOfShop(other.id);
+    await record({ order: foreign });
+    expect((await shop.send('GET', `/v1/orders/${foreign}/deliveries`)).status).toBe(404);
+    expect((await other.send('GET', `/v1/orders/${foreign}/deliveries`)).body.total).toBe(0);
+  });
 });

@@ -64,6 +64,35 @@ export const listDeliveriesOfMerchant = (
   query: ListQuery & DeliveryFilters,
 ): Promise<Page<Delivery>> => selectDeliveries(db, ['merchant_id', merchantId], WEBHOOKS_OF_MERCHANT, query);
 
+/** One page of the deliveries of an order and its payments, to all webhooks that its merchant has. They are few: all
+ *  are read. */
+export const listDeliveriesOfOrder = async (
+  db: Queryable,
+  { merchantId, orderId }: { readonly merchantId: string; readonly orderId: string },
+  list: ListQuery,
+): Promise<Page<Delivery>> => {
+  const { from_date: from, to_date: to, page, limit, sort } = list;
+  const query = { table: 'webhooks.api_order_deliveries', owner: ['order_id', orderId], filters: [], list } as const;
+  const after = startOf(query);
+  const { rows } = await db.query<DeliveryRow & { readonly total: number }>({
+    name: `list deliveries of an order ${sort}`,
+    text: `with found as materialized (
+             select * from webhooks.api_order_deliveries
+              where order_id = $2 and webhook_id = any(${WEBHOOKS_OF_MERCHANT})
+                and id >= coalesce($3, '') and ($4::text is null or id < $4))
+           select (select count(*)::int from found) as total, listed.* from (select) as one left join lateral (
+             select * from found where $5::text is null or id ${sort === 'asc' ? '>' : '<'} $5
+              order by id ${sort} limit $6 offset $7) as listed on true
+           order by listed.id ${sort}`,
+    values: [
+      ...[merchantId, orderId, from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)],
+      ...[after?.id, limit + 1, (page - 1) * limit],
+    ],
+  });
+  const found = rows.filter(({ id }) => id !== null);
+  return mapPage(pageOf(query, rows[0]!.total, found, placeOf), resourceOf);
+};
+
 const WEBHOOKS_OF_MERCHANT = 'array(select id from gateway.webhooks where merchant_id = $1 and deleted_at is null)';
 
 /** `webhooks` selects the ids of the webhooks by `$1`. */

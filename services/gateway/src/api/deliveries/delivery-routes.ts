@@ -3,6 +3,7 @@ import {
   type DeliveryWithAttempts,
   ID_PREFIXES,
   invalidRequest,
+  OrderId,
   type Replay,
   ReplayId,
   type Webhook,
@@ -13,9 +14,9 @@ import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Scope } from '../../door/keys/api-key.ts';
-import type { Caller } from '../../door/keys/authenticator.ts';
-import { callContext, callerOf } from '../../door/request.ts';
+import { type Caller, callContext, callerOf } from '../../door/request.ts';
 import { orNotFound, parseId, withNotFound } from '../ids.ts';
+import { orderById } from '../orders/order-queries.ts';
 import type { WebhookDispatcherClient } from '../webhooks/webhook-dispatcher-client.ts';
 import { webhookById } from '../webhooks/webhook-queries.ts';
 import {
@@ -23,21 +24,25 @@ import {
   deliveryById,
   listDeliveries,
   listDeliveriesOfMerchant,
+  listDeliveriesOfOrder,
   listReplays,
   replayById,
 } from './delivery-queries.ts';
 import * as schemas from './delivery-schemas.ts';
+import { getWebhookHealth, readWebhookHealth } from './webhook-health.ts';
 
 export interface WebhookDeliveryRouteOptions {
   readonly pool: Pool;
   readonly dispatcher: WebhookDispatcherClient;
+  readonly now: () => Date;
 }
 
 const LIST = { scope: 'webhooks:self:read', isList: true, repeatable: ['status'] } as const;
 
-/** `/v1/deliveries` and `/v1/webhooks/{id}/deliveries`. Reads query the dispatcher's views, commands go to the dispatcher. */
+/** `/v1/deliveries`, and those below `/v1/webhooks/{id}` and `/v1/orders/{id}`. Reads query the dispatcher's views,
+ *  commands go to the dispatcher. */
 export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOptions> = async (app, options) => {
-  const { pool, dispatcher } = options;
+  const { pool, dispatcher, now } = options;
   const findDelivery = async (webhook: Webhook, id: string, page: AttemptsQuery): Promise<DeliveryWithAttempts> =>
     orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id), page));
 
@@ -45,8 +50,22 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     listDeliveriesOfMerchant(pool, callerOf(request).merchantId, request.query),
   );
 
+  const ofOrder = { scope: 'webhooks:self:read', isList: true } as const;
+  app.get('/orders/:id/deliveries', { config: ofOrder, schema: schemas.listOrderDeliveries }, async (request) => {
+    const { merchantId } = callerOf(request);
+    const orderId = parseId(OrderId, 'order', request.params.id);
+    orNotFound('order', await orderById(pool, merchantId, orderId));
+    return listDeliveriesOfOrder(pool, { merchantId, orderId }, request.query);
+  });
+
   app.get('/webhooks/:id/deliveries', { config: LIST, schema: schemas.listDeliveries }, async (request) =>
     listDeliveries(pool, (await findWebhook(pool, request, request.params.id)).id, request.query),
+  );
+
+  app.get(
+    '/webhooks/:id/health',
+    { config: { scope: 'webhooks:self:read' }, schema: getWebhookHealth },
+    async (request) => readWebhookHealth(pool, (await findWebhook(pool, request, request.params.id)).id, now()),
   );
 
   app.get(

@@ -63,6 +63,17 @@ export const listAllDeliveries = {
   response: { 200: DeliveryPage },
 };
 
+export const listOrderDeliveries = {
+  operationId: 'listOrderDeliveries',
+  summary: 'List the deliveries of an order',
+  description:
+    'Lists the deliveries of the events of an order and its payments, to all webhooks that you have, sorted by creation time. Each is found while its body is kept, 30 days unless the operator configured another period. Stop when `page >= totalPages`.',
+  tags,
+  params: pathId('order'),
+  querystring: ListQuery,
+  response: { 200: DeliveryPage },
+};
+
 export const listDeliveries = {
   operationId: 'listDeliveries',
   summary: 'List the deliveries of a webhook',

@@ -102,3 +102,15 @@ export const ListQuery = z.strictObject({
   to_date: Instant.optional().describe('Only items created at or before this time.'),
 });
 export type ListQuery = z.infer<typeof ListQuery>;
+
+/** The query parameters of a time that items of a list have, such as `updated`. `happened` completes a sentence. */
+export const timeRange = <N extends string>(name: N, items: string, happened: string) =>
+  ({
+    [`${name}_from`]: RangeStart.optional().describe(
+      `Only ${items} that ${happened} at or after this time. The list is still sorted by creation time.`,
+    ),
+    [`${name}_to`]: Instant.optional().describe(`Only ${items} that ${happened} at or before this time.`),
+  }) as Record<`${N}_from`, z.ZodOptional<typeof RangeStart>> & Record<`${N}_to`, z.ZodOptional<typeof Instant>>;
+
+/** The ends of ranges of times, by the names of their parameters. */
+export type TimeRanges<N extends string> = { readonly [K in `${N}_from` | `${N}_to`]?: Date | undefined };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalidRequest } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { decodeCursor, encodeCursor, type Filter, type PageQuery, type Place } from './cursor.ts';
-import type { ListQuery } from './list-query.ts';
+import type { ListQuery, TimeRanges } from './list-query.ts';
 
 export interface Page<T> {
   readonly items: T[];
@@ -79,6 +79,22 @@ export const pageOf = <Row>(
 /** The value of a filter: the only one, or a list. */
 export const oneOrSeveral = <T>(values: readonly T[] | undefined): T | readonly T[] | undefined =>
   values?.length === 1 ? values[0] : values;
+
+/** The filters of a range of times in the column `<name>_at`. */
+export const timeFilters = <N extends string>(name: N, ranges: TimeRanges<N>): Filter[] => {
+  const { [`${name}_from`]: from, [`${name}_to`]: to } = ranges as Record<string, Date | undefined>;
+  return [
+    [`${name}_from`, from, (place) => `${name}_at >= ${place}::timestamptz`],
+    [`${name}_to`, to, (place) => `${name}_at <= ${place}::timestamptz`],
+  ];
+};
+
+/** The list without items that were created after one of `ends`: what happens to an item happens after its creation. So
+ *  the first page begins where items of a past range are, and skips no newer ones. */
+export const createdUntil = <L extends ListQuery>(list: L, ends: readonly (Date | undefined)[]): L => {
+  const times = [list.to_date, ...ends].flatMap((end) => end?.getTime() ?? []);
+  return times.length === 0 ? list : { ...list, to_date: new Date(Math.min(...times)) };
+};
 
 /** How a text may be stored: as it is given, and as the service would write it. */
 export const spellings = (given: string, canonical: string): readonly string[] => [...new Set([given, canonical])];

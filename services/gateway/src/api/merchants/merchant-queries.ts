@@ -76,41 +76,21 @@ export const updateMerchant = async (
   );
 };
 
-type MerchantStatus = 'active' | 'disabled';
+export type MerchantStatus = 'active' | 'disabled';
 
-/** An operator's decision on a merchant. */
-export interface StatusChange {
-  readonly status: MerchantStatus;
-  readonly at: Date;
-  readonly by: string;
-  readonly reason: string;
-}
-
-/** Disables or enables a merchant, and records who decided it and why. Returns false if it has the status already. */
-export const changeMerchantStatus = async (
+/** Disables or enables a merchant. Returns false if it has the status already. */
+export const updateMerchantStatus = async (
   db: Queryable,
   id: string,
-  { status, at, by, reason }: StatusChange,
+  status: MerchantStatus,
+  at: Date,
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `with changed as (
-       update gateway.merchants set disabled_at = case $2 when 'disabled' then $3::timestamptz end
-        where id = $1 and (disabled_at is null) = ($2 = 'disabled') returning id)
-     insert into gateway.merchant_status_changes (merchant_id, status, changed_at, changed_by, reason)
-     select id, $2, $3, $4, $5 from changed`,
-    [id, status, at, by, reason],
+    `update gateway.merchants set disabled_at = case $2 when 'disabled' then $3::timestamptz end
+      where id = $1 and (disabled_at is null) = ($2 = 'disabled')`,
+    [id, status, at],
   );
   return rowCount === 1;
-};
-
-/** The oldest first. */
-export const statusChangesOf = async (db: Queryable, id: string): Promise<StatusChange[]> => {
-  const { rows } = await db.query<StatusChange>(
-    `select status, changed_at as at, changed_by as by, reason from gateway.merchant_status_changes
-      where merchant_id = $1 order by id`,
-    [id],
-  );
-  return rows;
 };
 
 const valuesOf = (merchant: CreateMerchantDto): unknown[] => [

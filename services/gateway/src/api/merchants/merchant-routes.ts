@@ -1,20 +1,20 @@
 import {
   type Availability,
-  invalidRequest,
+  type CreateMerchantDto,
   isTemporary,
   Merchant,
-  type OrderDefaults,
   type PaymentMethod,
   UpdateMerchantDto,
 } from '@cpg/contracts';
-import { type Pool, transaction } from '@cpg/platform/postgres';
+import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 import { depositSettingsOf, getDepositSettings } from './deposit-settings.ts';
-import { lockMerchant, merchantById, updateMerchant } from './merchant-queries.ts';
-import { defaultFaults } from './order-defaults.ts';
-import { callContext, callerOf } from '../../door/request.ts';
+import { changeMerchant } from './merchant-changes.ts';
+import { changesByMerchant } from './merchant-definition.ts';
+import { merchantById } from './merchant-queries.ts';
+import { callContext, callerOf, changeBy } from '../../door/request.ts';
 
 export interface MerchantRouteOptions {
   readonly pool: Pool;
@@ -31,11 +31,11 @@ const getMerchant = {
   response: { 200: Merchant },
 };
 
-const changeMerchant = {
+const updateMerchant = {
   operationId: 'updateMerchant',
   summary: 'Update the authenticated merchant',
   description:
-    'Replaces `order_defaults` as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one.',
+    'Changes your profile and `order_defaults`. Fields that are absent stay, also those of the profile; `order_defaults` is replaced as a whole. New orders get the defaults for fields that their requests leave out. Orders that exist keep their values, and a repeated request gets the order of the first one. The operator of the gateway changes the rest: `type`, `external_reference_id`, `payment_methods` and how deposits are received.',
   tags: ['Merchant'],
   body: UpdateMerchantDto,
   response: { 200: Merchant },
@@ -64,23 +64,13 @@ export const merchantRoutes: FastifyPluginAsyncZod<MerchantRouteOptions> = async
       depositSettingsOf(await payments.depositSettings(callerOf(request).merchantId, callContext(request))),
   );
 
-  app.patch('/merchants/me', { config: { scope: 'merchant:self:update' }, schema: changeMerchant }, async (request) => {
+  app.patch('/merchants/me', { config: { scope: 'merchant:self:update' }, schema: updateMerchant }, async (request) => {
     const { merchantId } = callerOf(request);
-    await replaceDefaults(pool, merchantId, request.body.order_defaults, now());
+    const changesOf = (before: CreateMerchantDto) => changesByMerchant(before, request.body);
+    await changeMerchant(pool, merchantId, changesOf, changeBy(request, now()));
     return shown(merchantId, request);
   });
 };
-
-/** Throws `invalid_request` for defaults that the merchant could not use. */
-const replaceDefaults = (pool: Pool, merchantId: string, defaults: OrderDefaults, at: Date): Promise<void> =>
-  transaction(pool, async (db) => {
-    await lockMerchant(db, merchantId);
-    const merchant = await merchantById(db, merchantId);
-    if (!merchant) throw new Error(`merchant ${merchantId} of a valid key does not exist`);
-    const faults = defaultFaults(defaults, merchant.definition.payment_methods);
-    if (faults.length > 0) throw invalidRequest(faults);
-    await updateMerchant(db, merchantId, { ...merchant.definition, order_defaults: defaults }, at);
-  });
 
 /** While payments is unavailable, the methods are shown as the operator set them. */
 const unknownIfUnavailable = (error: unknown): null => {

@@ -117,3 +117,73 @@ describe('defaults of orders', () => {
     });
   });
 });
+
+describe('the profile', () => {
+  let owner: TestMerchant;
+  beforeEach(async () => {
+    owner = await gateway.merchant();
+  });
+  const patch = (body: object) => owner.send('PATCH', '/v1/merchants/me', body);
+  const profile = async () => (await owner.send('GET', '/v1/merchants/me')).body.individual_profile;
+  const log = async () => (await owner.send('GET', '/v1/merchants/me/audit-log')).body.items;
+  const ADA = { first_name: 'Ada', last_name: 'Byron', email: 'ada@shop.example' };
+
+  test('keeps the fields that a change leaves out, and loses those that are null', async () => {
+    const { status, body } = await patch({ individual_profile: { phone: '+52 55 5555 0101' } });
+    expect([status, body.individual_profile]).toEqual([200, { ...ADA, phone: '+52 55 5555 0101' }]);
+    await patch({ individual_profile: { last_name: 'Lovelace', phone: null } });
+    expect(await profile()).toEqual({ ...ADA, last_name: 'Lovelace' });
+  });
+
+  test('keeps both of two changes that are made at once', async () => {
+    const answers = await Promise.all([
+      patch({ individual_profile: { email: 'new@shop.example' } }),
+      patch({ individual_profile: { phone: '+1' } }),
+      patch({ order_defaults: { payment_currency: 'BTC' } }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { body } = await owner.send('GET', '/v1/merchants/me');
+    expect(body).toMatchObject({
+      individual_profile: { ...ADA, email: 'new@shop.example', phone: '+1' },
+      order_defaults: { payment_currency: 'BTC' },
+    });
+  });
+
+  test('is in the audit log with its actor, without the personal values, and only if it differs', async () => {
+    const { body } = await patch({ individual_profile: ADA });
+    expect(body).not.toHaveProperty('updated_at');
+    expect(await log()).toEqual([]);
+    await patch({ individual_profile: { email: 'new@shop.example' } });
+    expect(await log()).toMatchObject([
+      {
+        type: 'MerchantChanged',
+        subject: owner.id,
+        actor: expect.stringMatching(/^key:/),
+        changes: [{ field: 'individual_profile' }],
+      },
+    ]);
+    expect(JSON.stringify(await log())).not.toContain('shop.example');
+  });
+
+  test.each<[string, object, string]>([
+    ['nothing', {}, 'body'],
+    ['the profile of the other type', { business_profile: { business_name: 'X' } }, 'business_profile'],
+    ['a name that is removed', { individual_profile: { first_name: null } }, 'individual_profile.first_name'],
+    ['a name of two lines', { individual_profile: { first_name: 'A\nB' } }, 'individual_profile.first_name'],
+    [
+      'a name of more than 60 characters',
+      { individual_profile: { last_name: 'x'.repeat(61) } },
+      'individual_profile.last_name',
+    ],
+    ['no email address', { individual_profile: { email: 'ada' } }, 'individual_profile.email'],
+    ['payment methods', { payment_methods: [] }, 'payment_methods'],
+    ['the reference of the operator', { external_reference_id: 'x' }, 'external_reference_id'],
+    ['metadata', { metadata: {} }, 'metadata'],
+  ])('refuses %s, and changes nothing', async (_, body, path) => {
+    const refused = await patch(body);
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request']);
+    expect(refused.body.details.map((detail: { path: string }) => detail.path)).toEqual([path]);
+    expect(await profile()).toEqual(ADA);
+    expect(await log()).toEqual([]);
+  });
+});

@@ -4,6 +4,9 @@ import { startGateway, type TestGateway, type TestMerchant } from '../../testing
 import { orderOf, ordersResponse, paymentOf, projectOrder, projectPayment } from '../../testing/jest-resources.ts';
 import { errorResponse } from '../../testing/jest-stub-service.ts';
 
+/** What only the recorded form has. */
+const SEAL = { hash_version: 2, salt: 'c2FsdA' };
+
 let gateway: TestGateway;
 let reader: TestMerchant;
 let order: Order;
@@ -41,7 +44,7 @@ test('merges the histories of orders and payments up to the position that both h
   const shown = (n: number) => ({ ...entry(n), order_id: order.id });
   const page = (positions: number[], more: boolean) => ({
     status: 200,
-    body: { messages: positions.map((n) => ({ place: `p ${n}`, message: entry(n) })), more },
+    body: { messages: positions.map((n) => ({ place: `p ${n}`, message: { ...entry(n), ...SEAL } })), more },
   });
   gateway.orders.respond = () => page([1, 4], true);
   gateway.payments.respond = () => page([2, 3, 5], false);
@@ -70,7 +73,7 @@ test('shows the events in the form of the API, each amount in the currency of it
   const page = (stream: string, type: string, data: object) => ({
     status: 200,
     body: {
-      messages: [{ place: stream, message: { ...entryOfApi, stream, type, data: { at, ...data } } }],
+      messages: [{ place: stream, message: { ...entryOfApi, ...SEAL, stream, type, data: { at, ...data } } }],
       more: false,
     },
   });

@@ -1,18 +1,17 @@
 import { metadataHash, type Order, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import type { Filter } from '../lists/cursor.ts';
-import type { ListQuery } from '../lists/list-query.ts';
-import { oneOrSeveral, type Page, selectResources } from '../lists/page.ts';
+import type { ListQuery, TimeRanges } from '../lists/list-query.ts';
+import { createdUntil, oneOrSeveral, type Page, selectResources, timeFilters } from '../lists/page.ts';
 import { readSearch } from './order-search.ts';
 
-export interface OrderFilters {
+export interface OrderFilters extends TimeRanges<'updated'> {
   readonly status?: readonly string[] | undefined;
   readonly external_reference_id?: string | undefined;
   readonly currency?: string | undefined;
   readonly search?: string | undefined;
   /** One key and its value. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly updated_from?: Date | undefined;
   /** In `currency`. */
   readonly min_amount?: string | undefined;
 }
@@ -21,16 +20,7 @@ export interface OrderFilters {
 export const listOrders = async (
   db: Queryable,
   merchantId: string,
-  {
-    status,
-    external_reference_id,
-    currency,
-    search,
-    metadata,
-    updated_from,
-    min_amount,
-    ...list
-  }: ListQuery & OrderFilters,
+  { status, external_reference_id, currency, search, metadata, min_amount, ...list }: ListQuery & OrderFilters,
 ): Promise<Page<Order>> => {
   const owner = ['merchant_id', merchantId] as const;
   const [entry] = Object.entries(metadata ?? {});
@@ -44,7 +34,7 @@ export const listOrders = async (
     ['currency', total && oneOrSeveral(total.currencies)],
     ['total_amount', total?.amount],
     ['min_amount', min_amount, (place) => `total_amount >= ${place}::numeric`],
-    ['updated_from', updated_from, (place) => `updated_at >= ${place}::timestamptz`],
+    ...timeFilters('updated', list),
     ...(found?.by === 'name' ? [found.filter] : []),
   ];
   const isByMetadataAlone = hash !== undefined && filters.every(([, value]) => value === undefined);
@@ -54,7 +44,7 @@ export const listOrders = async (
       ...{ filters: [['hash', hash]], ordered: [['hash']] },
     });
   return selectResources<Order>(db, {
-    ...{ table: 'orders.api_orders', owner, only: 'not deleted', list },
+    ...{ table: 'orders.api_orders', owner, only: 'not deleted', list: createdUntil(list, [list.updated_to]) },
     filters: [...filters, ['metadata', hash, hasMetadata]],
     counts: { name: 'orders.api_order_counts', keys: ['status', 'currency'] },
     ordered: [['currency', 'total_amount']],

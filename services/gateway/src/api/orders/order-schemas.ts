@@ -19,7 +19,7 @@ import {
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { NoBody, pathId } from '../ids.ts';
-import { Instant, ListQuery, oneOrMore, RangeStart, wholeNumber } from '../lists/list-query.ts';
+import { Instant, ListQuery, oneOrMore, timeRange, wholeNumber } from '../lists/list-query.ts';
 import { SEARCH_FORMS } from './order-search.ts';
 
 export const OrderPage = pageOf(Order);
@@ -50,9 +50,7 @@ const OrderListQuery = z
       .describe(
         `Only orders whose \`metadata\` has this value at this key, for example \`metadata.table=B7\`, or \`metadata=table=B7\` with the second \`=\` encoded (\`%3D\`), as clients made from this document send it. For one key. The value is exact: text, a number as JSON writes it, \`true\` or \`false\`. Of an order, the first ${MAX_FILTERED_KEYS} keys with such values are found.`,
       ),
-    updated_from: RangeStart.optional().describe(
-      'Only orders that changed at or after this time. The list is still sorted by creation time.',
-    ),
+    ...timeRange('updated', 'orders', 'changed last'),
     min_amount: AmountDto.optional().describe('Only orders with at least this `total_amount`. Needs `currency`.'),
   })
   .refine(({ min_amount, currency }) => min_amount === undefined || currency !== undefined, {

@@ -12,7 +12,7 @@ import {
 } from '../../testing/jest-resources.ts';
 import { rolledBack } from '../../testing/jest-rolled-back.ts';
 import { MAX_FEW } from '../lists/page.ts';
-import { listPayments } from '../payments/payment-queries.ts';
+import { listPayments, type PaymentFilters } from '../payments/payment-queries.ts';
 import { listOrders, type OrderFilters } from './order-queries.ts';
 
 const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
@@ -120,6 +120,8 @@ test.each([
   ['search=12.50+USDC&currency=USDT', []],
   [`updated_from=${at(2)}`, [3, 2, 1]],
   [`updated_from=${at(2)}&currency=USDT`, [1]],
+  [`updated_from=${at(2)}&updated_to=${at(2)}`, [2]],
+  [`updated_to=${at(2)}&sort=asc`, [0, 2]],
   ['min_amount=12.5&currency=USDC', [2, 0]],
   ['min_amount=12.50001&currency=USDC', [2]],
   [`min_amount=1&currency=USDC&status=paid&status=awaiting_payment&to_date=${at(2)}`, [2, 0]],
@@ -242,6 +244,11 @@ describe('a merchant with many orders', () => {
     [{ metadata: RARE, status: ['paid'] }, (n) => n % 50 === 0],
     [{ updated_from: new Date(START) }, () => true],
     [{ updated_from: new Date(START + 600_000) }, (n) => n >= 300],
+    [
+      { updated_from: new Date(START + 600_000), updated_to: new Date(START + 20_800_000) },
+      (n) => n >= 300 && n <= 10_400,
+    ],
+    [{ updated_to: new Date(START + 20_000) }, (n) => n <= 10],
     [{ updated_from: new Date(START + MANY * 2_000 - 60_000) }, (n) => n >= MANY - 30],
     [{ min_amount: '5', currency: 'USDC' }, () => true],
     [{ min_amount: '8', currency: 'USDC', status: ['paid', 'expired'] }, (n) => n % 50 !== 0],
@@ -297,6 +304,17 @@ describe('a merchant with many orders', () => {
   ])('orders by %s are found by an index, and no table is read whole', async (_, filters, indexes) => {
     const [plan = ''] = await plansOf((db) => listOrders(db, MERCHANT, { ...LIST, ...filters }));
     for (const index of indexes) expect(plan).toMatch(index);
+    expect(plan).not.toMatch(/Seq Scan/);
+  });
+
+  test.each<[PaymentFilters, RegExp]>([
+    [{ applied_from: new Date(START), applied_to: new Date(START + 1) }, /payments_by_application/],
+    [{ refunded_from: new Date(START) }, /payments_by_refund/],
+    [{ failed_to: new Date(START) }, /payments_by_failure/],
+    [{ updated_from: new Date(START), updated_to: new Date(START) }, /payments_by_update/],
+  ])('payments by %j are found by an index', async (filters, index) => {
+    const [plan = ''] = await plansOf((db) => listPayments(db, MERCHANT, { ...LIST, ...filters }));
+    expect(plan).toMatch(index);
     expect(plan).not.toMatch(/Seq Scan/);
   });
 

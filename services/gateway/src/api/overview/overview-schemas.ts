@@ -1,5 +1,6 @@
 import { Amount, PaymentCurrency, Timestamp, withExample } from '@cpg/contracts';
 import { z } from 'zod';
+import { Timezone } from '../timezone.ts';
 
 export const CurrencyTotal = z.object({
   currency: PaymentCurrency.describe('The currency of the amount.'),
@@ -66,9 +67,6 @@ export const Overview = withExample(
 );
 export type Overview = z.infer<typeof Overview>;
 
-/** A name of the IANA time zone database. */
-const Timezone = z.string().refine(isTimezone, { error: 'must be a time zone, like UTC or America/Mexico_City' });
-
 export const getOverview = {
   operationId: 'getOverview',
   summary: 'Read what goes on',
@@ -80,14 +78,3 @@ export const getOverview = {
   }),
   response: { 200: Overview },
 };
-
-/** Also refuses the offsets that JavaScript accepts: PostgreSQL reads their sign the other way round. */
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}

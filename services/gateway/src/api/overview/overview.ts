@@ -2,6 +2,7 @@ import type { Availability, PaymentMethod } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { countExpiringKeys } from '../../door/keys/credentials.ts';
 import { listDeliveriesOfMerchant } from '../deliveries/delivery-queries.ts';
+import { listLink } from '../lists/list-link.ts';
 import { listOrders } from '../orders/order-queries.ts';
 import { listPayments } from '../payments/payment-queries.ts';
 import { listRefunds } from '../refunds/refund-routes.ts';
@@ -38,7 +39,7 @@ export const readOverview = async (options: OverviewOptions): Promise<Overview> 
   const counted = async <Path extends ListPath>(path: Path, filters: Filters<Path>) => {
     const list = LISTS[path] as (...args: unknown[]) => Promise<{ total: number }>;
     const { total } = await list(db, merchantId, { page: 1, limit: 1, sort: 'desc', ...filters });
-    return { count: total, list: linkTo(path, filters) };
+    return { count: total, list: listLink(path, filters) };
   };
   const before = (ms: number) => new Date(at.getTime() - ms);
   const today = await startOfDay(db, timezone, at);
@@ -71,13 +72,6 @@ export const readOverview = async (options: OverviewOptions): Promise<Overview> 
     due_back: { ...(await counted('/v1/payments', { due_back: true })), amounts: await dueBack(db, merchantId) },
     needs_attention: attention.filter(({ count }) => count > 0),
   };
-};
-
-const linkTo = (path: string, filters: object): string => {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters))
-    for (const one of [value].flat()) query.append(name, one instanceof Date ? one.toISOString() : String(one));
-  return `${path}?${query}`;
 };
 
 /** How many networks the merchant's methods have on which new orders cannot be paid now. */

@@ -2,7 +2,7 @@ import { AppError, PaymentPageSettings, PaymentPageSettingsDto } from '@cpg/cont
 import type { Pool } from '@cpg/platform/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { createMerchantSlots } from '../../door/limits/merchant-slots.ts';
-import { callerOf, canAnswer } from '../../door/request.ts';
+import { callerOf, canAnswer, changeBy } from '../../door/request.ts';
 import { orNotFound } from '../ids.ts';
 import { paymentPageSettings, replacePaymentPageSettings } from './payment-page-settings.ts';
 
@@ -64,7 +64,7 @@ export const paymentPageSettingsRoutes: FastifyPluginAsyncZod<PaymentPageSetting
         free();
         return reply.hijack();
       }
-      const options = { db: pool, allowLocalUrls, at: now() };
+      const options = { pool, allowLocalUrls, change: changeBy(request, now()) };
       const replaced = replacePaymentPageSettings(merchantId, request.body, options).finally(free);
       return orNotFound('merchant', await replaced);
     },

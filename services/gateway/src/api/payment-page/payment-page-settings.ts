@@ -7,8 +7,10 @@ import {
   type PaymentPageSettings,
   type PaymentPageSettingsDto,
 } from '@cpg/contracts';
-import type { Queryable } from '@cpg/platform/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
 import type { SharpOptions } from 'sharp';
+import { type Change, changedFields, recordIfChanged } from '../../audit/record-change.ts';
+import { lockMerchant } from '../merchants/merchant-queries.ts';
 import { checkBrowserUrl } from '../merchant-urls.ts';
 
 /** The settings that a merchant chose. */
@@ -93,17 +95,17 @@ export const profileName = ({
   business_profile?.business_name ?? `${individual_profile?.first_name} ${individual_profile?.last_name}`;
 
 export interface ReplaceSettingsOptions {
-  readonly db: Queryable;
+  readonly pool: Pool;
   /** Whether pages of this machine may embed the payment page by http. */
   readonly allowLocalUrls: boolean;
-  readonly at: Date;
+  readonly change: Change;
 }
 
 /** Replaces the settings, except for an absent logo; null if there is no such merchant. */
 export const replacePaymentPageSettings = async (
   merchantId: string,
   { display_name, accent_color, contact, logo, frame_ancestors = [] }: PaymentPageSettingsDto,
-  { db, allowLocalUrls, at }: ReplaceSettingsOptions,
+  { pool, allowLocalUrls, change }: ReplaceSettingsOptions,
 ): Promise<PaymentPageSettings | null> => {
   const frameAncestors = frame_ancestors.map((text, index) => originOf(text, index, allowLocalUrls));
   const settings = {
@@ -113,10 +115,19 @@ export const replacePaymentPageSettings = async (
     frameAncestors: [...new Set(frameAncestors)],
     logo: typeof logo === 'string' ? await encodeLogo(decode(logo)) : logo,
   };
-  if (!(await paymentPageSettings(db, merchantId))) return null;
-  await storePaymentPageSettings(db, merchantId, settings, at);
-  return paymentPageSettings(db, merchantId);
+  return transaction(pool, async (db) => {
+    await lockMerchant(db, merchantId);
+    const before = await paymentPageSettings(db, merchantId);
+    if (!before) return null;
+    await storePaymentPageSettings(db, merchantId, settings, change.at);
+    const after = (await paymentPageSettings(db, merchantId))!;
+    const changes = changedFields<PaymentPageSettings>(before, after, RECORDED);
+    await recordIfChanged(db, { type: 'PaymentPageChanged', merchantId, subject: merchantId, changes }, change);
+    return after;
+  });
 };
+
+const RECORDED = ['display_name', 'accent_color', 'contact', 'logo_url', 'frame_ancestors'] as const;
 
 const decode = (logo: string): Buffer => {
   const image = Buffer.from(logo, 'base64');

@@ -1,10 +1,13 @@
 import { decimalsIn, type Payment } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
-import type { ListQuery } from '../lists/list-query.ts';
-import { oneOrSeveral, type Page, selectResources, spellings } from '../lists/page.ts';
+import type { ListQuery, TimeRanges } from '../lists/list-query.ts';
+import { createdUntil, oneOrSeveral, type Page, selectResources, spellings, timeFilters } from '../lists/page.ts';
 import { ofMerchant } from '../orders/order-search.ts';
 
-export interface PaymentFilters {
+/** The times of a payment by which lists filter. */
+const PAYMENT_TIMES = ['applied', 'refunded', 'failed', 'updated'] as const;
+
+export interface PaymentFilters extends TimeRanges<(typeof PAYMENT_TIMES)[number]> {
   readonly status?: readonly string[] | undefined;
   readonly currency?: string | undefined;
   readonly payment_rail?: string | undefined;
@@ -40,8 +43,9 @@ export const listPayments = async (
       ['external_reference_id', external_reference_id, ofOrders('order', 'external_reference_id')],
       ['payment_reference', payment_reference, ofOrders('payable', 'reference')],
       ['tx_hash', tx_hash && spellings(tx_hash, tx_hash.toLowerCase())],
+      ...PAYMENT_TIMES.flatMap((name) => timeFilters(name, list)),
     ],
-    list,
+    list: createdUntil(list, [list.applied_to, list.refunded_to, list.failed_to, list.updated_to]),
     counts: { name: 'payments.api_payment_counts', keys: ['status', 'currency', 'payment_rail', 'due_back'] },
   });
 

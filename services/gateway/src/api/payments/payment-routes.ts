@@ -20,7 +20,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
 import { idParameter, orNotFound, parseId, pathId } from '../ids.ts';
-import { booleanParameter, ListQuery, oneOrMore } from '../lists/list-query.ts';
+import { booleanParameter, ListQuery, oneOrMore, timeRange } from '../lists/list-query.ts';
 import { listPayments, paymentById } from './payment-queries.ts';
 import type { PaymentsClient } from './payments-client.ts';
 
@@ -48,6 +48,10 @@ const PaymentListQuery = z.strictObject({
   tx_hash: requestText(1, 128)
     .optional()
     .describe('Only payments by this transaction. Letters may be upper or lower case.'),
+  ...timeRange('applied', 'payments', 'have `applied_at`'),
+  ...timeRange('refunded', 'payments', 'have `refunded_at`'),
+  ...timeRange('failed', 'payments', 'have `failed_at`'),
+  ...timeRange('updated', 'payments', 'changed last'),
 });
 
 /** The answer to a refund names the refund too, which a merchant needs to pay it back from a wallet. */
@@ -146,7 +150,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
           'Records that you paid a payment back, in full or in part. It moves no money: send the money from your own wallet, or through the provider, and record it here with `tx_hash` and `destination`. Without `amount` and `what`, it refunds the surplus: all that is left of an `orphan`, or the part of an `applied` payment that the order does not need. An `applied` payment without a surplus needs `amount` or `what: all` (400 `refund_amount_required`), so that nothing of a paid order is refunded by mistake. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A refund of the surplus does not change the order. A partial refund does not change the status of the payment or its order; until the order is paid, the refunded part counts no more and `remaining_amount` grows. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. `refund_id` of the answer is the refund.',
         tags,
         params: pathId('payment'),
-        body: RefundPaymentBody.nullish(),
+        body: RefundPaymentBody.optional(),
         response: { 201: RefundedPayment },
       },
     },

@@ -7,14 +7,34 @@ let gateway: TestGateway;
 let shop: TestMerchant;
 
 const examplePayments = (merchantId: string) => [
-  paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-01T00:00:00.000Z' }),
+  paymentOf(`pay_${newUlid()}`, merchantId, {
+    created_at: '2026-01-01T00:00:00.000Z',
+    applied_at: '2026-01-01T00:01:00.000Z',
+    updated_at: '2026-01-03T00:00:30.000Z',
+  }),
   paymentOf(`pay_${newUlid()}`, merchantId, {
     created_at: '2026-01-02T00:00:00.000Z',
     status: 'orphan',
     due_back_amount: '52.472200',
     currency: 'BTC',
+    applied_at: undefined,
+    updated_at: '2026-01-02T00:05:00.000Z',
   }),
-  paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-03T00:00:00.000Z', payment_rail: 'gateway_pay' }),
+  paymentOf(`pay_${newUlid()}`, merchantId, {
+    created_at: '2026-01-03T00:00:00.000Z',
+    payment_rail: 'gateway_pay',
+    status: 'refunded',
+    applied_at: '2026-01-03T00:01:00.000Z',
+    refunded_at: '2026-01-04T00:00:00.000Z',
+    updated_at: '2026-01-04T00:00:00.000Z',
+  }),
+  paymentOf(`pay_${newUlid()}`, merchantId, {
+    created_at: '2026-01-04T00:00:00.000Z',
+    status: 'failed',
+    applied_at: undefined,
+    failed_at: '2026-01-04T00:10:00.000Z',
+    updated_at: '2026-01-04T00:10:00.000Z',
+  }),
 ];
 let payments: ReturnType<typeof examplePayments>;
 
@@ -34,8 +54,8 @@ test('lists payments newest first', async () => {
   expect((await shop.send('GET', '/v1/payments')).body).toEqual({
     items: [...payments].reverse(),
     limit: 10,
-    count: 3,
-    total: 3,
+    count: 4,
+    total: 4,
     page: 1,
     totalPages: 1,
   });
@@ -45,27 +65,46 @@ test.each([
   ['status=orphan', [1]],
   ['currency=BTC', [1]],
   ['payment_rail=gateway_pay', [2]],
-  ['payment_rail=crypto_deposit&sort=asc', [0, 1]],
-  ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', [2, 1, 0]],
+  ['payment_rail=crypto_deposit&sort=asc', [0, 1, 3]],
+  ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', [3, 2, 1, 0]],
   ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3D', []],
   ['due_back=true', [1]],
-  ['due_back=false', [2, 0]],
+  ['due_back=false', [3, 2, 0]],
   ['due_back=true&status=applied', []],
   ['due_back=true&status=orphan&currency=BTC', [1]],
   ['from_date=2026-01-02T00:00:00Z&to_date=2026-01-02T00:00:00Z', [1]],
+  ['applied_from=2026-01-01T00:00:00Z', [2, 0]],
+  ['applied_from=2026-01-01T00:01:00Z&applied_to=2026-01-01T00:01:00Z', [0]],
+  ['applied_from=2026-01-01T00:01:00.001Z&applied_to=2026-01-03T00:00:59.999Z', []],
+  ['applied_from=2026-01-01T00:00:00Z&status=refunded', [2]],
+  ['refunded_from=2026-01-04T00:00:00Z&refunded_to=2026-01-04T00:00:00Z', [2]],
+  ['refunded_to=2026-01-03T23:59:59Z', []],
+  ['failed_from=2026-01-04T00:10:00Z', [3]],
+  ['failed_to=2026-01-04T00:10:00Z', [3]],
+  ['failed_to=2026-01-04T00:09:59Z', []],
+  ['updated_from=2026-01-03T00:00:00Z', [3, 2, 0]],
+  ['updated_to=2026-01-03T00:00:30Z&sort=asc', [0, 1]],
+  ['updated_to=2026-01-03T00:00:30Z&to_date=2026-01-01T12:00:00Z', [0]],
+  ['updated_from=2026-01-03T00:00:00Z&updated_to=2026-01-04T00:00:00Z&from_date=2026-01-02T00:00:00Z', [2]],
 ])('%s matches payments %j', async (query, expected) => {
   expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(
     expected.map((index) => payments[index]),
   );
 });
 
-test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'search=x', 'limit=x', 'due_back=1'])(
-  'returns 400 for %s with the name of the parameter',
-  async (query) => {
-    const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
-    expect({ status, path: body.details[0].path }).toEqual({ status: 400, path: query.split('=')[0] });
-  },
-);
+test.each([
+  'status=paid',
+  'currency=USD',
+  'payment_rail=cash',
+  'search=x',
+  'limit=x',
+  'due_back=1',
+  'applied_from=2026-01-01',
+  'failed_to=now',
+])('returns 400 for %s with the name of the parameter', async (query) => {
+  const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
+  expect({ status, path: body.details[0].path }).toEqual({ status: 400, path: query.split('=')[0] });
+});
 
 describe('refund', () => {
   const refund = (id: string, body?: unknown, headers = {}) =>

@@ -37,7 +37,7 @@ export const refundClaimRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient
           'Creates a link for the payer of a `pending` refund with `settle: "on_chain"` that has no `destination`. The payer enters an address there, which is checked, and confirms it once. Then the refund has `destination`, the webhook event `payment:refund_claimed` is sent, and `POST /v1/refunds/{id}/request` returns what to send. Send the link to the payer alone: whoever has it decides who gets the money. It works for 30 days and is shown only in this response. Another call creates another link, and the earlier one ends; a refund can have 20. Returns 409 `payment_conflict` if the refund is not `pending` or has a `destination`.',
         tags: ['Payments'],
         params: pathId('refund'),
-        body: CreateRefundClaimBody.nullish(),
+        body: CreateRefundClaimBody.optional(),
         response: { 200: RefundClaim },
       },
     },

@@ -15,7 +15,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callContext, callerOf } from '../../door/request.ts';
 import { idParameter, orNotFound, parseId, pathId } from '../ids.ts';
-import { ListQuery, oneOrMore } from '../lists/list-query.ts';
+import { Instant, ListQuery, oneOrMore, RangeStart } from '../lists/list-query.ts';
 import { oneOrSeveral, type Page, selectResources } from '../lists/page.ts';
 import type { PaymentsClient } from '../payments/payments-client.ts';
 
@@ -31,6 +31,10 @@ const RefundListQuery = z.strictObject({
     .describe(
       'Only refunds with this status: `pending` for those that wait for their transfer. Repeat the parameter for several: `status=pending&status=sent`.',
     ),
+  ended_from: RangeStart.optional().describe(
+    'Only refunds that were recorded, settled or canceled at or after this time. The list is still sorted by creation time.',
+  ),
+  ended_to: Instant.optional().describe('Only refunds that were recorded, settled or canceled at or before this time.'),
 });
 
 const tags = ['Payments'];
@@ -44,7 +48,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
   app.get(
     '/refunds',
     {
-      config: { scope: 'payments:self:read', isList: true },
+      config: { scope: 'payments:self:read', isList: true, repeatable: ['status'] },
       schema: {
         operationId: 'listRefunds',
         summary: 'List refunds',
@@ -86,7 +90,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; poo
           'Returns the transfer with which your wallet pays a `pending` refund: a URI (BIP21 or EIP-681), and on EVM chains the unsigned transaction. Moves no money: your wallet does. Give `destination`, the address of the payer, unless the refund has one. It is set once: for another address, cancel the refund and create another one. Ask the payer for the address: the address that paid may belong to an exchange. The gateway follows the chain from now on. It settles the refund with the first transfer of exactly this amount from one of your refund addresses; on Bitcoin this is an output, so one transaction can pay many refunds. The refund becomes `sent`, then `settled`. Returns 409 `payment_conflict` if the refund is not `pending`, or if you have no refund address on its network.',
         tags,
         params: pathId('refund'),
-        body: CreateRefundRequestBody.nullish(),
+        body: CreateRefundRequestBody.optional(),
         response: { 200: RefundRequest },
       },
     },
@@ -132,17 +136,23 @@ export interface RefundFilters {
   readonly order_id?: string | undefined;
   readonly currency?: string | undefined;
   readonly status?: readonly string[] | undefined;
+  readonly ended_from?: Date | undefined;
+  readonly ended_to?: Date | undefined;
 }
 
 export const listRefunds = async (
   db: Queryable,
   merchantId: string,
-  { payment_id, order_id, currency, status, ...list }: ListQuery & RefundFilters,
+  { payment_id, order_id, currency, status, ended_from, ended_to, ...list }: ListQuery & RefundFilters,
 ): Promise<Page<Refund>> =>
   selectResources<Refund>(db, {
     table: 'payments.api_refunds',
     owner: ['merchant_id', merchantId],
-    filters: Object.entries({ payment_id, order_id, currency, status: oneOrSeveral(status) }),
+    filters: [
+      ...Object.entries({ payment_id, order_id, currency, status: oneOrSeveral(status) }),
+      ['ended_from', ended_from, (place) => `ended_at >= ${place}::timestamptz`],
+      ['ended_to', ended_to, (place) => `ended_at <= ${place}::timestamptz`],
+    ],
     list,
     counts: { name: 'payments.api_refund_counts', keys: ['currency'] },
   });

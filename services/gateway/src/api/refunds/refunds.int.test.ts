@@ -49,6 +49,9 @@ test('lists refunds newest first, with filters', async () => {
   expect(await listed('currency=BTC')).toEqual([refunds[1]]);
   expect(await listed('status=pending')).toEqual([refunds[2]]);
   expect(await listed('status=recorded&currency=USDC')).toEqual([refunds[0]]);
+  expect(await listed('status=recorded&status=pending')).toEqual(refunds.toReversed());
+  expect(await listed('ended_from=2026-01-02T00:00:00Z')).toEqual([refunds[1]]);
+  expect(await listed('ended_to=2026-01-01T23:59:59.999Z&status=recorded')).toEqual([refunds[0]]);
   expect(await listed(`payment_id=${refunds[2]!.payment_id}`)).toEqual([refunds[2]]);
   expect(await listed(`order_id=${refunds[0]!.order_id}&sort=asc`)).toEqual([refunds[0], refunds[1]]);
   expect(await listed('from_date=2026-01-03T00:00:00Z&limit=1')).toEqual([refunds[2]]);

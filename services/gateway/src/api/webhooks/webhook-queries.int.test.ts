@@ -25,10 +25,12 @@ afterAll(() => gateway.close());
 const AT = new Date('2026-01-31T12:00:00.000Z');
 const later = (seconds: number) => new Date(AT.getTime() + seconds * 1_000);
 
+const by = (seconds: number) => ({ by: 'key:tests', at: later(seconds) });
+
 /** Creates a webhook of a merchant that can have two. */
 const insert = (db: Pool, id: string, { secretBox = `box of ${id}`, at = AT } = {}) => {
   const webhook = { id, merchantId: shop.id, url: 'https://shop.example', events: ['order:paid'] as const };
-  return insertWebhook(db, { ...webhook, secretBox, seed: `seed of ${id}`, at }, 2);
+  return insertWebhook(db, { ...webhook, secretBox, seed: `seed of ${id}` }, 2, { by: 'key:tests', at });
 };
 const withWebhooks = (ids: readonly string[], work: (db: Pool) => Promise<void>) =>
   rolledBack(gateway.pool, async (db) => {
@@ -37,7 +39,7 @@ const withWebhooks = (ids: readonly string[], work: (db: Pool) => Promise<void>)
   });
 const rowOf = async (db: Pool, id: string) =>
   (await db.query('select * from gateway.webhooks where id = $1', [id])).rows[0];
-const remove = (db: Pool, id: string, seconds = 0) => deleteWebhook(db, shop.id, id, later(seconds));
+const remove = (db: Pool, id: string, seconds = 0) => deleteWebhook(db, shop.id, id, by(seconds));
 
 test('a merchant has at most as many webhooks as allowed; a repeat and deleted ones need no room', () =>
   withWebhooks(['whk_1'], async (db) => {
@@ -61,10 +63,10 @@ test('a deleted webhook is not shown, changed or listed', () =>
     ] as const) {
       const webhook = isShown ? expect.objectContaining({ id }) : null;
       expect(await webhookById(db, shop.id, id)).toEqual(webhook);
-      expect(await updateWebhook(db, shop.id, id, { is_enabled: true }, AT)).toEqual(webhook);
+      expect(await updateWebhook(db, shop.id, id, { is_enabled: true }, by(0))).toEqual(webhook);
       expect(await merchantIdOfWebhook(db, id)).toBe(isShown ? shop.id : null);
-      const rotation = { secretBox: 'fresh', seed: 'fresh', at: AT, overlapUntil: later(1) };
-      expect(await rotateWebhookSecret(db, shop.id, id, rotation)).toEqual(isShown ? expect.anything() : null);
+      const rotation = { secretBox: 'fresh', seed: 'fresh', overlapUntil: later(1) };
+      expect(await rotateWebhookSecret(db, shop.id, id, rotation, by(0))).toEqual(isShown ? expect.anything() : null);
     }
     const { items, total } = await listWebhooks(db, shop.id, { page: 1, limit: 10, sort: 'asc' });
     expect([items.map(({ id }) => id), total]).toEqual([['whk_2'], 1]);
@@ -72,8 +74,8 @@ test('a deleted webhook is not shown, changed or listed', () =>
 
 describe('a rotation', () => {
   const rotate = (db: Pool, seed: string, seconds: number) => {
-    const rotation = { secretBox: seed, seed, at: later(seconds), overlapUntil: later(seconds + 10) };
-    return rotateWebhookSecret(db, shop.id, 'whk_1', rotation);
+    const rotation = { secretBox: seed, seed, overlapUntil: later(seconds + 10) };
+    return rotateWebhookSecret(db, shop.id, 'whk_1', rotation, by(seconds));
   };
   const secretsOf = async (db: Pool) => {
     const { secret_box, previous_secret_box, previous_secret_until, older_secret_box, older_secret_until } =

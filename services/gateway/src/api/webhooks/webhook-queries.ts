@@ -1,5 +1,6 @@
 import type { UpdateWebhookDto, Webhook, WebhookEventType, WebhookFilter } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/platform/postgres';
+import { type Change, changedFields, recordChange, recordIfChanged } from '../../audit/record-change.ts';
 import { deleteResponsesOf } from '../../door/idempotency/deleted-resources.ts';
 import type { ListQuery } from '../lists/list-query.ts';
 import { mapPage, type Page, selectPage } from '../lists/page.ts';
@@ -33,9 +34,9 @@ export interface NewWebhook {
   readonly filter?: WebhookFilter | undefined;
   readonly secretBox: string;
   readonly seed: string;
-  readonly at: Date;
 }
 
+// Without `id` and `created_at`, which lists select themselves.
 const COLUMNS = 'merchant_id, url, events, label, filter, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
@@ -60,9 +61,10 @@ export const insertWebhook = (
   pool: Pool,
   webhook: NewWebhook,
   max: number,
+  change: Change,
 ): Promise<WebhookWithSecret | 'deleted' | null> =>
   transaction(pool, async (db) => {
-    const { id, merchantId, url, events, label, filter, secretBox, seed, at } = webhook;
+    const { id, merchantId, url, events, label, filter, secretBox, seed } = webhook;
     await lockMerchant(db, merchantId);
     const existing = await db.query<WebhookRow & { secret_box: string; deleted_at: Date | null }>(
       `select ${RETURNED}, deleted_at from gateway.webhooks where id = $1 and merchant_id = $2`,
@@ -75,9 +77,14 @@ export const insertWebhook = (
        select $1, $2, $3, $4, $5, $6, $7, $9, $10
         where (select count(*) from gateway.webhooks where merchant_id = $2 and deleted_at is null) < $8
        returning ${RETURNED}`,
-      [id, merchantId, url, events, secretBox, seed, at, max, label ?? null, filter ?? null],
+      [id, merchantId, url, events, secretBox, seed, change.at, max, label ?? null, filter ?? null],
     );
-    return rows[0] ? withSecret(rows[0]) : null;
+    if (!rows[0]) return null;
+    // Not its path, which may hold a secret.
+    const shown = { origin: new URL(url).origin, events, label, filter };
+    const changes = changedFields(null, shown, ['origin', 'events', 'label', 'filter']);
+    await recordChange(db, { type: 'WebhookCreated', merchantId, subject: id, changes }, change);
+    return withSecret(rows[0]);
   });
 
 export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<Page<Webhook>> => {
@@ -120,32 +127,56 @@ export const merchantIdOfWebhook = async (db: Queryable, id: string): Promise<st
 };
 
 /** Changes a webhook. Enabling it clears `disabled_reason`; null removes the label or the filter. */
-export const updateWebhook = async (
-  db: Queryable,
+export const updateWebhook = (
+  pool: Pool,
   merchantId: string,
+  id: string,
+  update: UpdateWebhookDto,
+  change: Change,
+): Promise<Webhook | null> =>
+  transaction(pool, async (db) => {
+    const before = await lockedWebhook(db, merchantId, id);
+    if (!before) return null;
+    const after = await updateRow(db, id, update, change.at);
+    const changes = changedFields<WebhookRow>(before, after, ['events', 'label', 'filter', 'is_enabled']);
+    await recordIfChanged(db, { type: 'WebhookChanged', merchantId, subject: id, changes }, change);
+    return resourceOf(after);
+  });
+
+/** A webhook that is locked until the transaction ends. */
+const lockedWebhook = async (db: Queryable, merchantId: string, id: string): Promise<WebhookRow | null> => {
+  const { rows } = await db.query<WebhookRow>(
+    `select id, created_at, ${COLUMNS} from gateway.webhooks
+      where id = $1 and merchant_id = $2 and deleted_at is null for update`,
+    [id, merchantId],
+  );
+  return rows[0] ?? null;
+};
+
+const updateRow = async (
+  db: Queryable,
   id: string,
   { events, label, filter, is_enabled }: UpdateWebhookDto,
   at: Date,
-): Promise<Webhook | null> => {
+): Promise<WebhookRow> => {
   const { rows } = await db.query<WebhookRow>(
     `update gateway.webhooks
-        set events = coalesce($3, events), is_enabled = coalesce($4, is_enabled), updated_at = $5,
-            disabled_reason = case when $4 then null else disabled_reason end,
-            label = case when $6 then $7 else label end, filter = case when $8 then $9 else filter end
-      where id = $1 and merchant_id = $2 and deleted_at is null
+        set events = coalesce($2, events), is_enabled = coalesce($3, is_enabled), updated_at = $4,
+            disabled_reason = case when $3 then null else disabled_reason end,
+            label = case when $5 then $6 else label end, filter = case when $7 then $8 else filter end
+      where id = $1
       returning id, created_at, ${COLUMNS}`,
     [
-      ...[id, merchantId, events ?? null, is_enabled ?? null, at],
+      ...[id, events ?? null, is_enabled ?? null, at],
       ...[label !== undefined, label ?? null, filter !== undefined, filter ?? null],
     ],
   );
-  return rows[0] ? resourceOf(rows[0]) : null;
+  return rows[0]!;
 };
 
 export interface Rotation {
   readonly secretBox: string;
   readonly seed: string;
-  readonly at: Date;
   /** Until then, deliveries are signed with the replaced secret too. */
   readonly overlapUntil: Date;
 }
@@ -156,16 +187,17 @@ export const rotateWebhookSecret = (
   pool: Pool,
   merchantId: string,
   id: string,
-  { secretBox, seed, at, overlapUntil }: Rotation,
+  { secretBox, seed, overlapUntil }: Rotation,
+  change: Change,
 ): Promise<WebhookWithSecret | 'too many secrets' | null> =>
   transaction(pool, async (db) => {
-    await db.query(
+    const { rowCount } = await db.query(
       `update gateway.webhooks
           set older_secret_box = previous_secret_box, older_secret_until = previous_secret_until,
               previous_secret_box = secret_box, previous_secret_until = $6, secret_box = $3, secret_seed = $4, updated_at = $5
         where id = $1 and merchant_id = $2 and deleted_at is null and secret_seed <> $4
           and (older_secret_until is null or older_secret_until <= $5)`,
-      [id, merchantId, secretBox, seed, at, overlapUntil],
+      [id, merchantId, secretBox, seed, change.at, overlapUntil],
     );
     const { rows } = await db.query<WebhookRow & { secret_box: string; secret_seed: string }>(
       `select ${RETURNED}, secret_seed from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
@@ -173,25 +205,33 @@ export const rotateWebhookSecret = (
     );
     const [row] = rows;
     if (!row) return null;
+    if (rowCount === 1) await recordChange(db, { type: 'WebhookSecretRotated', merchantId, subject: id }, change);
     return row.secret_seed === seed ? withSecret(row) : 'too many secrets';
   });
 
 /** Deletes a webhook with its secrets and the stored responses that show them. Returns false when the webhook does not
  *  exist, or was deleted by a request that got its answer. */
-export const deleteWebhook = (pool: Pool, merchantId: string, id: string, at: Date): Promise<boolean> =>
+export const deleteWebhook = (pool: Pool, merchantId: string, id: string, change: Change): Promise<boolean> =>
   transaction(pool, async (db) => {
-    const { rowCount } = await db.query(
-      `update gateway.webhooks
+    const { rows } = await db.query<{ was_deleted: boolean }>(
+      `with known as materialized (
+         select id as known_id, deleted_at is not null as was_deleted from gateway.webhooks
+          where id = $1 and merchant_id = $2 and (deleted_at is null or not deletion_answered) for update)
+       update gateway.webhooks
           set deleted_at = coalesce(deleted_at, $3), updated_at = $3, is_enabled = false, deletion_answered = false,
               secret_box = '', previous_secret_box = null, older_secret_box = null
-        where id = $1 and merchant_id = $2 and (deleted_at is null or not deletion_answered)`,
-      [id, merchantId, at],
+         from known where id = known_id
+       returning was_deleted`,
+      [id, merchantId, change.at],
     );
     await deleteResponsesOf(db, merchantId, id);
-    return rowCount === 1;
+    if (rows[0]?.was_deleted === false)
+      await recordChange(db, { type: 'WebhookDeleted', merchantId, subject: id }, change);
+    return rows.length === 1;
   });
 
-/** From now on, a repeat of the request that deleted the webhook is 404. */
+/** Called when the request that deleted the webhook gets its answer: from then on, a repeat is 404. Before, the client
+ *  may not know of the deletion, so a repeat succeeds again. */
 export const answerWebhookDeletion = async (db: Queryable, merchantId: string, id: string): Promise<void> => {
   await db.query(
     'update gateway.webhooks set deletion_answered = true where id = $1 and merchant_id = $2 and not deletion_answered',
@@ -202,7 +242,8 @@ export const answerWebhookDeletion = async (db: Queryable, merchantId: string, i
 /** The columns with encrypted secrets. */
 export const WEBHOOK_BOXES = ['secret_box', 'previous_secret_box', 'older_secret_box'] as const;
 
-/** A box of each key that encrypted secrets of webhooks. */
+/** For each encryption key in use, one secret that it encrypted, so that a start can check that each key is configured.
+ *  The second part of an encrypted secret names its key. */
 export const boxOfEachKey = async (db: Queryable): Promise<string[]> => {
   const { rows } = await db.query<{ box: string }>(
     `select min(box) as box from gateway.webhooks, unnest(array[${WEBHOOK_BOXES.join(', ')}]) as box

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { goneError } from '../../door/idempotency/idempotency-key.ts';
 import { createMerchantSlots } from '../../door/limits/merchant-slots.ts';
-import { callContext, callerOf, canAnswer } from '../../door/request.ts';
+import { callContext, callerOf, canAnswer, changeBy } from '../../door/request.ts';
 import { notFound, orNotFound, parseId } from '../ids.ts';
 import type { WebhookDispatcherClient } from './webhook-dispatcher-client.ts';
 import {
@@ -44,7 +44,10 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
     '/webhooks/:id',
     { config: { scope: 'webhooks:self:update' }, schema: schemas.updateWebhook },
     async (request) =>
-      orNotFound('webhook', await updateWebhook(pool, ...ownerAndId(request, request.params.id), request.body, now())),
+      orNotFound(
+        'webhook',
+        await updateWebhook(pool, ...ownerAndId(request, request.params.id), request.body, changeBy(request, now())),
+      ),
   );
 
   app.delete(
@@ -52,7 +55,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
     { config: { scope: 'webhooks:self:delete' }, schema: schemas.deleteWebhook },
     async (request, reply) => {
       const [merchantId, id] = ownerAndId(request, request.params.id);
-      if (!(await deleteWebhook(pool, merchantId, id, now()))) throw notFound('webhook');
+      if (!(await deleteWebhook(pool, merchantId, id, changeBy(request, now())))) throw notFound('webhook');
       try {
         await dispatcher.failQueuedDeliveries(id, callContext(request));
       } catch (error) {
@@ -114,8 +117,8 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
         throw new AppError('rate_limited', 'too many webhooks of the merchant are being created');
       }
       await checkUrl(url).finally(free);
-      const webhook = { ...request.body, id, merchantId, secretBox: newSecretOf(id), seed, at: now() };
-      const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
+      const webhook = { ...request.body, id, merchantId, secretBox: newSecretOf(id), seed };
+      const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS, changeBy(request, now()));
       if (!created) throw tooManyWebhooks();
       if (created === 'deleted') throw goneError(webhook.id);
       return reply.code(201).send(withPlainSecret(created));
@@ -133,12 +136,11 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
       const rotation = {
         secretBox: newSecretOf(request.params.id),
         seed: request.seed,
-        at,
         overlapUntil: new Date(at.getTime() + SECRET_OVERLAP_MS),
       };
       const rotated = orNotFound(
         'webhook',
-        await rotateWebhookSecret(pool, ...ownerAndId(request, request.params.id), rotation),
+        await rotateWebhookSecret(pool, ...ownerAndId(request, request.params.id), rotation, changeBy(request, at)),
       );
       if (rotated === 'too many secrets') {
         throw new AppError(

@@ -11,11 +11,14 @@ export const acceptForms = (app: FastifyInstance): void => {
   );
 };
 
-/** Refuses a form of another site; clients that are no browsers send neither header. */
-export const requireSameOrigin = ({ headers, host, protocol }: FastifyRequest): void => {
+/** The origin of this gateway's pages, as the client addressed it. Headers of a proxy count if TRUST_PROXY names it. */
+export const ownOrigin = ({ host, protocol }: FastifyRequest): string => `${protocol}://${host}`;
+
+/** Refuses a request that a page of another site sends; clients that are no browsers send neither header. */
+export const requireSameOrigin = (request: FastifyRequest): void => {
+  const { headers } = request;
   const site = headers['sec-fetch-site'];
   const { origin } = headers;
-  const isOwn =
-    site === undefined ? origin === undefined || origin === `${protocol}://${host}` : site === 'same-origin';
-  if (!isOwn) throw new AppError('insufficient_scope', 'only the payment page itself may send this form');
+  const isOwn = site === undefined ? origin === undefined || origin === ownOrigin(request) : site === 'same-origin';
+  if (!isOwn) throw new AppError('cross_site_request', 'only pages of this gateway may send this request');
 };

@@ -10,6 +10,8 @@ acceptJsonBodies(app);
 rejectUnstorableText(app);
 const body = z.strictObject({ metadata: z.record(z.string(), z.json()) });
 app.post('/orders', { schema: { body } }, async (request) => request.body);
+const refund = z.strictObject({ amount: z.string() }).optional();
+app.post('/refunds', { schema: { body: refund } }, async (request) => request.body ?? { amount: 'all' });
 app.post('/orders/cancel', { schema: { body: NoBody } }, async () => ({ done: true }));
 app.get(
   '/orders',
@@ -47,6 +49,14 @@ test.each([
     status: 400,
     body: { code: 'invalid_request', message: 'body: is not UTF-8 text: encode the JSON as UTF-8' },
   });
+});
+
+test('the body null is none where no body is needed, and refused elsewhere', async () => {
+  const refused = { status: 400, body: { code: 'invalid_request', message: 'body: is null: send a JSON object' } };
+  expect(await post('null')).toMatchObject(refused);
+  expect(await post('null', {}, '/refunds')).toMatchObject(refused);
+  expect(await post('', {}, '/refunds')).toMatchObject({ status: 200, body: { amount: 'all' } });
+  expect(await post('null', {}, '/orders/cancel')).toMatchObject({ status: 200, body: { done: true } });
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { AppError, invalidRequest, MAX_FAULT_DETAILS } from '@cpg/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { MAX_DEPTH } from './storable-text.ts';
 
 /** Accepts uncompressed JSON bodies only. An empty body counts as no body, whatever its content type: many clients send
@@ -18,6 +19,13 @@ export const acceptJsonBodies = (app: FastifyInstance): void => {
       'unsupported_media_type',
       `the body is ${type}: send JSON with the header content-type: application/json`,
     );
+  });
+  // Fastify validates `null` and an absent body alike. An absent body of a refund means the whole surplus: `null` must
+  // not. Generated clients send it where the document needs no body, and there it is none.
+  app.addHook('preValidation', async ({ body, routeOptions: { schema } }) => {
+    const expected = schema?.body as z.ZodType | undefined;
+    if (body === null && expected?.safeParse(null).success === false)
+      throw invalidRequest([{ path: 'body', message: 'is null: send a JSON object' }]);
   });
   app.addHook('preParsing', async ({ headers }, reply) => {
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

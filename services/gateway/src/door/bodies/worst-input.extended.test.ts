@@ -40,6 +40,8 @@ beforeAll(async () => {
     dispatcher: store,
     authenticator: {
       authenticate: async () => ({
+        by: 'key',
+        actor: 'key:k',
         kid: 'k',
         merchantId: MERCHANT_ID,
         scopes: new Set(Scope.options),
@@ -49,6 +51,7 @@ beforeAll(async () => {
       merchantOf: () => MERCHANT_ID,
       environment: 'sandbox',
     },
+    onScopeUse: () => {},
     pepper: 'pepper of the tests, thirty-two characters',
     limits: { requests: noLimit, failures: noLimit, lookups: noLimit },
     box: secretBox(['0123456789abcdefghijklmnopqrstuv']),

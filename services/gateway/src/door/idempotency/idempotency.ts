@@ -163,11 +163,11 @@ const isFinal = (status: number, payload: string): boolean =>
 const ID = /^(ord|pay|rfd|whk)_[0-9A-Z]{26}$/;
 
 /** The id of the order or webhook that the response of a request will show; for a payment or a refund, of its order. `{seed}`
- *  stands for the seed of new ids. Null when the path has no valid id, and for an API key. */
+ *  stands for the seed of new ids. Null when the path has no valid id, and for an API key or a user. */
 const shownResource = async (db: Queryable, request: FastifyRequest): Promise<string | null> => {
   const { id } = request.params as { id?: string };
   const { shows } = request.routeOptions.config;
-  if (shows === 'api key') return null;
+  if (shows === 'api key' || shows === 'user') return null;
   if (id === undefined) return shows === 'webhook' ? 'whk_{seed}' : 'ord_{seed}';
   if (!ID.test(id)) return null;
   if (id.startsWith('rfd_')) return orderIdOfRefund(db, id);

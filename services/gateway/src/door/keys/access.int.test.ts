@@ -1,12 +1,15 @@
 import { newUlid } from '@cpg/platform';
 import { startGateway, type TestGateway, type TestMerchant } from '../../testing/jest-gateway.ts';
 import { send } from '../../testing/jest-send.ts';
+import { Role, ROLES } from '../../identity/roles.ts';
+import { createTestUser, openBrowser, type TestBrowser } from '../../testing/jest-users.ts';
 import { setMerchantStatus } from '../../admin/merchants.ts';
 import { Scope } from './api-key.ts';
 
 const order = `ord_${newUlid()}`;
 const webhook = `whk_${newUlid()}`;
 const apiKey = `key_${newUlid()}`;
+const user = `usr_${newUlid()}`;
 const delivery = `dlv_${newUlid()}`;
 
 const ENDPOINTS = [
@@ -14,7 +17,9 @@ const ENDPOINTS = [
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
   ['PATCH', '/v1/merchants/me', 'merchant:self:update'],
   ['GET', '/v1/merchants/me/deposit-settings', 'merchant:self:read'],
+  ['GET', '/v1/merchants/me/audit-log', 'audit-log:self:read'],
   ['GET', '/v1/merchants/me/overview', 'reports:self:read'],
+  ['GET', '/v1/reports/volume', 'reports:self:read'],
   ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
   ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],
   ['POST', '/v1/orders', 'orders:self:create'],
@@ -41,6 +46,13 @@ const ENDPOINTS = [
   ['PATCH', `/v1/api-keys/${apiKey}`, 'api-keys:self:update'],
   ['POST', `/v1/api-keys/${apiKey}/rotate`, 'api-keys:self:update'],
   ['POST', `/v1/api-keys/${apiKey}/revoke`, 'api-keys:self:revoke'],
+  ['GET', '/v1/roles', 'users:self:read'],
+  ['POST', '/v1/users', 'users:self:create'],
+  ['GET', '/v1/users', 'users:self:read'],
+  ['GET', `/v1/users/${user}`, 'users:self:read'],
+  ['PATCH', `/v1/users/${user}`, 'users:self:update'],
+  ['POST', `/v1/users/${user}/sign-in-links`, 'users:self:update'],
+  ['DELETE', `/v1/users/${user}`, 'users:self:delete'],
   ['POST', '/v1/webhooks', 'webhooks:self:create'],
   ['GET', '/v1/webhooks', 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}`, 'webhooks:self:read'],
@@ -48,9 +60,11 @@ const ENDPOINTS = [
   ['DELETE', `/v1/webhooks/${webhook}`, 'webhooks:self:delete'],
   ['POST', `/v1/webhooks/${webhook}/rotate-secret`, 'webhooks:self:update'],
   ['GET', '/v1/deliveries', 'webhooks:self:read'],
+  ['GET', `/v1/orders/${order}/deliveries`, 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}/deliveries`, 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}/deliveries/${delivery}`, 'webhooks:self:read'],
   ['POST', `/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`, 'webhooks:self:update'],
+  ['GET', `/v1/webhooks/${webhook}/health`, 'webhooks:self:read'],
   ['POST', `/v1/webhooks/${webhook}/replay`, 'webhooks:self:update'],
   ['GET', `/v1/webhooks/${webhook}/replays`, 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}/replays/rpl_${newUlid()}`, 'webhooks:self:read'],
@@ -77,7 +91,7 @@ test('the table lists every /v1 endpoint', async () => {
   const inTable = ENDPOINTS.map(
     ([method, path]) =>
       `${method} ${path
-        .replace(/(ord|pay|rfd|whk|key)_[^/]+/, '{id}')
+        .replace(/(ord|pay|rfd|whk|key|usr)_[^/]+/, '{id}')
         .replace(/dlv_[^/]+/, '{delivery_id}')
         .replace(/rpl_[^/]+/, '{replay_id}')}`,
   );
@@ -118,6 +132,31 @@ describe.each(ENDPOINTS)('%s %s', (method, url, scope) => {
     const key = await shop.issue({ scopes: [scope] });
     const { status } = await send(gateway.app, method, url, undefined, { 'x-api-key': key });
     expect([200, 201, 400, 404]).toContain(status);
+  });
+});
+
+describe.each(Role.options)('a user who is %s', (role) => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = openBrowser(gateway.app);
+    await browser.signIn((await createTestUser(gateway, shop.id, role)).email);
+  });
+
+  test('may do what its scopes say, and nothing else', async () => {
+    for (const [method, url, scope] of ENDPOINTS) {
+      const { status, body } = await browser.send(method, url, method === 'GET' ? undefined : { unknown: true });
+      const isRefused = status === 403 && body.required_scope === scope;
+      expect({ method, url, isRefused }).toEqual({ method, url, isRefused: !ROLES[role].scopes.includes(scope) });
+      if (!isRefused) expect([200, 201, 400, 404]).toContain(status);
+    }
+  });
+
+  test('changes nothing without the token of the session', async () => {
+    for (const [method, url] of ENDPOINTS) {
+      if (method === 'GET') continue;
+      const { body } = await browser.send(method, url, {}, { 'x-csrf-token': '' });
+      expect({ method, url, code: body.code }).toEqual({ method, url, code: 'cross_site_request' });
+    }
   });
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The scopes of API keys, and what each allows. `self` means: only resources of the key's own merchant. */
 export const SCOPES = {
   'merchant:self:read': 'read the merchant, the look of its payment page, and the currencies that it can use',
-  'merchant:self:update': 'change the defaults of orders and the look of the payment page',
+  'merchant:self:update': 'change the profile, the defaults of orders and the look of the payment page',
   'orders:self:create': 'create orders',
   'orders:self:read': 'read and list orders, their state at an instant and their history',
   'orders:self:update': 'change, cancel, capture and accept orders',
@@ -15,11 +15,16 @@ export const SCOPES = {
   'webhooks:self:read': 'read and list webhooks, deliveries and replays',
   'webhooks:self:update': 'change webhooks, send deliveries again, start and cancel replays',
   'webhooks:self:delete': 'delete webhooks',
-  'reports:self:read': 'read the overview',
+  'reports:self:read': 'read the overview and the volume by day',
   'api-keys:self:create': 'create API keys that may do no more than this one',
   'api-keys:self:read': 'read and list API keys, without their secrets',
   'api-keys:self:update': 'change and rotate API keys that may do no more than this one',
   'api-keys:self:revoke': 'revoke API keys',
+  'users:self:create': 'invite users whose role allows no more than this',
+  'users:self:read': 'read and list users and roles',
+  'users:self:update': 'change users, and make sign-in links, where the role allows no more than this',
+  'users:self:delete': 'delete users whose role allows no more than this',
+  'audit-log:self:read': 'list who changed keys, users, webhooks and settings',
 } as const;
 
 export const Scope = z.enum(Object.keys(SCOPES) as [keyof typeof SCOPES, ...(keyof typeof SCOPES)[]]);

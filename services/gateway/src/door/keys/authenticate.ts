@@ -4,7 +4,9 @@ import { clientNetwork } from '@cpg/platform';
 import type { FastifyInstance } from 'fastify';
 import { type RateLimits, tooManyRequests } from '../limits/rate-limits.ts';
 import { callerOf } from '../request.ts';
-import { startOfKeys } from './api-key.ts';
+import { callerOfSession, type SessionAuthentication, sessionEnded } from '../sessions/authenticate-session.ts';
+import { sessionTokenOf } from '../sessions/session-cookie.ts';
+import { type Scope, startOfKeys } from './api-key.ts';
 import type { AuthenticationBudget, Authenticator } from './authenticator.ts';
 
 export interface ApiKeyOptions {
@@ -12,17 +14,25 @@ export interface ApiKeyOptions {
   readonly limits: Pick<RateLimits, 'failures' | 'lookups'>;
   /** If false, a request without a key is accepted, and its `caller` is null. */
   readonly required: boolean;
+  /** Where the sessions of users are. Without it, a session is no substitute for a key. */
+  readonly sessions?: SessionAuthentication;
 }
 
 /** Authenticates each request of `app` before its body is read. Returns 401 without a valid key. Returns 429 instead of
  *  401 if the client's network had too many failures, until its bucket refills. A valid key still works from there: at
  *  once if it was verified before, else within a bounded number of lookups. A SCRYPT or ARGON2ID key whose secret is
  *  not verified yet waits for the bucket. */
-export const authenticate = (app: FastifyInstance, { authenticator, limits, required }: ApiKeyOptions): void => {
+export const authenticate = (app: FastifyInstance, options: ApiKeyOptions): void => {
+  const { authenticator, limits, required, sessions } = options;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
     const key = request.headers['x-api-key'];
     if (key === undefined && !required) return;
+    if (key === undefined && sessions && sessionTokenOf(request) !== undefined) {
+      request.caller = await callerOfSession(request, sessions);
+      if (request.caller) return;
+      throw sessionEnded();
+    }
     if (typeof key !== 'string') throw unauthorized('x-api-key is missing', formFault(request.headers, authenticator));
     const { budget, settle } = failureBudget(clientNetwork(request.ip), limits);
     request.caller = await authenticator.authenticate(key, request.ip, budget);
@@ -84,14 +94,19 @@ export const refuseDisabledMerchants = (app: FastifyInstance): void => {
   });
 };
 
-/** Refuses callers whose key lacks the scope of the route. Registering a route without a scope throws. */
-export const requireScopes = (app: FastifyInstance): void => {
+/** Refuses callers who lack the scope of the route, and tells `onUse` which key used which. Registering a route without
+ *  a scope throws. */
+export const requireScopes = (app: FastifyInstance, onUse: (kid: string, scope: Scope) => void): void => {
   app.addHook('onRoute', ({ url, config }) => {
     if (!config?.scope) throw new Error(`${url} has no scope in its config`);
   });
   app.addHook('onRequest', async (request) => {
     const { scope } = request.routeOptions.config;
-    if (!scope || !callerOf(request).scopes.has(scope))
-      throw new AppError('insufficient_scope', `the key needs the scope ${scope}`, { requiredScope: scope });
+    const caller = callerOf(request);
+    if (!scope || !caller.scopes.has(scope)) {
+      const who = caller.by === 'key' ? 'the key' : 'your role';
+      throw new AppError('insufficient_scope', `${who} needs the scope ${scope}`, { requiredScope: scope });
+    }
+    if (caller.by === 'key') onUse(caller.kid, scope);
   });
 };

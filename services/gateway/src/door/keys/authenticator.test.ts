@@ -81,6 +81,8 @@ beforeEach(() => {
 
 test('returns the merchant and scopes of a valid key, and records its use', async () => {
   expect(await authenticate()).toEqual({
+    by: 'key',
+    actor: `key:${key.kid}`,
     kid: key.kid,
     merchantId: 'mer_1',
     scopes: new Set(['orders:self:read']),

@@ -1,28 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { PaymentMethod } from '@cpg/contracts';
 import { createAddressMatcher } from '@cpg/platform';
 import { LRUCache } from 'lru-cache';
+import type { KeyCaller } from '../request.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
 import type { CredentialWithMerchant } from './credentials.ts';
 import { isSlowHash, type KeyVerifier } from './hash.ts';
 import type { KeyUse } from './last-used.ts';
-
-/** The authenticated sender of a request. */
-export interface Caller {
-  readonly kid: string;
-  readonly merchantId: string;
-  readonly scopes: ReadonlySet<string>;
-  readonly paymentMethods: readonly PaymentMethod[];
-  /** Whether an operator disabled the merchant. */
-  readonly isDisabled: boolean;
-}
 
 export interface Authenticator {
   /** The environment of the keys that are valid. */
   readonly environment: KeyEnvironment;
   /** Returns the owner of `apiKey`. Returns null if the key is malformed, unknown, revoked, expired, of the other
    *  environment, or not allowed from `address`. */
-  readonly authenticate: (apiKey: string, address: string, budget?: AuthenticationBudget) => Promise<Caller | null>;
+  readonly authenticate: (apiKey: string, address: string, budget?: AuthenticationBudget) => Promise<KeyCaller | null>;
   /** The merchant of a key that was verified lately and is valid from `address`, without any wait; undefined for every
    *  other text. The key may be revoked since. */
   readonly merchantOf: (apiKey: string, address: string) => string | undefined;
@@ -60,7 +50,7 @@ const UNLIMITED: AuthenticationBudget = { id: '', allowsLookup: () => true, allo
 
 interface VerifiedKey {
   readonly credential: CredentialWithMerchant;
-  readonly caller: Caller;
+  readonly caller: KeyCaller;
   readonly isAllowedAddress: (address: string) => boolean;
   /** When the query for the credential was sent, by the monotonic clock. The age of the credential counts from this
    *  time and not from the response, because the response can be slow. */
@@ -165,6 +155,8 @@ const verifyKey = async (
   return {
     credential,
     caller: {
+      by: 'key',
+      actor: `key:${credential.kid}`,
       kid: credential.kid,
       merchantId: credential.merchant_id,
       scopes: new Set(credential.scopes),

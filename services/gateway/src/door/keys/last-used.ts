@@ -9,24 +9,24 @@ export interface KeyUse {
   readonly address: string;
 }
 
-export interface LastUsedTracker {
-  readonly record: (kid: string, use: KeyUse) => void;
+export interface LastUsedTracker<Use> {
+  /** Replaces an earlier use of the same. */
+  readonly record: (what: string, use: Use) => void;
   /** Stops the timer and writes what is not yet written. */
   readonly stop: () => Promise<void>;
 }
 
-/** Collects when and from where keys are used, and writes it in batches. A failed batch is retried with the next
- *  one. */
-export const createLastUsedTracker = ({
+/** Collects the last uses of keys, and writes them in batches. A failed batch is retried with the next one. */
+export const createLastUsedTracker = <Use = KeyUse>({
   write,
   log,
   everyMs = FLUSH_INTERVAL_MS,
 }: {
-  write: (uses: ReadonlyMap<string, KeyUse>) => Promise<void>;
+  write: (uses: ReadonlyMap<string, Use>) => Promise<void>;
   log: Logger;
   everyMs?: number;
-}): LastUsedTracker => {
-  let pending = new Map<string, KeyUse>();
+}): LastUsedTracker<Use> => {
+  let pending = new Map<string, Use>();
   const writePending = async () => {
     if (pending.size === 0) return;
     const batch = pending;
@@ -44,7 +44,7 @@ export const createLastUsedTracker = ({
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
   return {
-    record: (kid, use) => void pending.set(kid, use),
+    record: (what, use) => void pending.set(what, use),
     stop: async () => {
       clearInterval(timer);
       await flush();

@@ -1,7 +1,7 @@
 import { createApp, createLogger } from '@cpg/platform';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
-import type { Caller } from '../keys/authenticator.ts';
+import type { Caller } from '../request.ts';
 import { createRateLimits, createTokenBuckets, limitRequestRate } from './rate-limits.ts';
 
 test('allows the burst, then requests at the refill rate', () => {
@@ -71,7 +71,7 @@ describe('requests', () => {
     app.decorateRequest('caller', null);
     app.addHook('onRequest', async (request) => {
       const kid = request.headers['x-kid'];
-      request.caller = kid === undefined ? null : ({ kid } as Caller);
+      request.caller = kid === undefined ? null : ({ actor: `key:${kid}` } as Caller);
     });
     limitRequestRate(app, createTokenBuckets({ perSecond: 1, burst, now: () => 0 }));
     app.get('/', async () => 'fine');

@@ -67,7 +67,7 @@ export const createTokenBuckets = ({
 };
 
 export interface RateLimits {
-  /** Requests per API key. Without a key, per network of the client. */
+  /** Requests per API key or user. Without either, per network of the client. */
   readonly requests: TokenBuckets;
   /** Failed authentications per network of a client. */
   readonly failures: TokenBuckets;
@@ -93,10 +93,11 @@ export const createRateLimits = (limits: {
   };
 };
 
-/** Limits requests by API key, or by the client's network when the request has no key; 429 once the bucket is empty. */
+/** Limits requests by API key or user, or by the client's network when the request has neither; 429 once the bucket is
+ *  empty. */
 export const limitRequestRate = (app: FastifyInstance, buckets: TokenBuckets): void => {
   app.addHook('onRequest', async (request, reply) => {
-    const result = buckets.consume(request.caller?.kid ?? clientNetwork(request.ip));
+    const result = buckets.consume(request.caller?.actor ?? clientNetwork(request.ip));
     if (!result) return;
     reply.headers({
       'ratelimit-limit': result.limit,

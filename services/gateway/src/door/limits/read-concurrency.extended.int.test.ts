@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { makeApiKey } from '../keys/api-key.ts';
-import type { Caller } from '../keys/authenticator.ts';
+import type { Caller } from '../request.ts';
 import { startGateway, type TestGateway } from '../../testing/jest-gateway.ts';
 import { limitConcurrentReads, type ConcurrentReadOptions } from './read-concurrency.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Checkout } from '@cpg/contracts';
 import type { Browser, Page } from 'playwright-core';
 import { type Stack, startStack } from '../../harness/stack.ts';
-import { canTestInChromium, firstPaintOf, startChromium } from '../../pay-page/browser.ts';
+import { canTestInChromium, firstPaintOf, startChromium } from '../../harness/browser.ts';
 import { orderClient } from '../order-client.ts';
 import { atMost, ms, type Row } from '../report.ts';
 import { timingsOf } from '../timings.ts';

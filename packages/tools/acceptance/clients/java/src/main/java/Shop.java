@@ -19,7 +19,7 @@ public class Shop {
         .metadata(Map.of("table", "B7"));
     Order created = orders.createOrder(body, "java-" + System.nanoTime());
     OrderPage page = orders.listOrders(null, null, 1, SortOrder.DESC, null, null, List.of(OrderStatus.AWAITING_PAYMENT), "java-1",
-        null, null, "table=B7", null, null);
+        null, null, "table=B7", null, null, null);
     Order later = apiAt(System.getenv("LATER_URL")).getOrder(created.getId(), null);
     OrderHistoryPage history = orders.listOrderHistory(created.getId(), 1, null);
     Order canceled = orders.cancelOrder(created.getId(), null, null);

@@ -1,0 +1,16 @@
+export const passkeys = {
+  signIn: 'Sign in with a passkey',
+  title: 'Passkeys',
+  note: 'A passkey signs you in with your fingerprint, your face or the PIN of your device, without password and code. A false page cannot use it.',
+  unavailable: 'This browser has no passkeys, or this page was opened by an IP address: passkeys need a host name.',
+  name: 'Name',
+  nameNote: 'To tell your passkeys apart, for example “Laptop”.',
+  add: 'Add a passkey',
+  added: 'Added',
+  lastUsed: 'Last used',
+  never: 'Never',
+  backedUp: 'Synced',
+  delete: 'Delete',
+  deleteEffect: 'This passkey no longer signs you in. Delete it on your device, too.',
+  empty: 'You have no passkeys yet.',
+};

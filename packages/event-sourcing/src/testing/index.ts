@@ -1,0 +1,2 @@
+export { givenFor } from './given.ts';
+export { METADATA } from './metadata.ts';
