@@ -190,6 +190,8 @@ export const OrderPaymentRefunded = defineEvent({
     /** Of a part of a refund of the order: the sum of such parts. */
     orderRefundedTotalMinor: Minor.optional(),
     refundedAt: Timestamp,
+    /** Of a payment that is refunded in full: when it recorded that the order applied it. Absent if it never did. */
+    appliedAt: Timestamp.optional(),
     /** The part of the payment that still counts for the order. Absent if the refund took nothing out of the order. */
     appliedMinor: Minor.optional(),
     ...Transition,

@@ -151,6 +151,7 @@ export const ORDER_EXAMPLES: Examples = {
       refundId: REFUND,
       refundedTotalMinor: '14030000',
       refundedAt: REFUNDED,
+      appliedAt: PAID,
       appliedMinor: '0',
       status: 'reversed',
       reason: 'payment_refunded',

@@ -125,11 +125,12 @@ export const FailPaymentCall = PaymentOffer.extend({ failure_reason: z.string(),
 export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 
 /** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. `order_refunded_total_minor` is the sum of
- *  the parts of refunds of the order among them. */
+ *  the parts of refunds of the order among them. `applied_at` is that of the payment. */
 export const RefundPaymentCall = z.object({
   refund_id: RefundId,
   refunded_total_minor: Minor,
   order_refunded_total_minor: Minor.optional(),
+  applied_at: Timestamp.optional(),
   at: Timestamp,
 });
 export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;

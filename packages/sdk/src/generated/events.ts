@@ -656,6 +656,7 @@ export interface components {
                     refundedTotalMinor: components["schemas"]["Minor"];
                     orderRefundedTotalMinor?: components["schemas"]["Minor"] | undefined;
                     refundedAt: components["schemas"]["Timestamp"];
+                    appliedAt?: components["schemas"]["Timestamp"] | undefined;
                     appliedMinor?: components["schemas"]["Minor"] | undefined;
                     /** @enum {string} */
                     status: "initialized" | "awaiting_payment" | "partially_paid" | "paid" | "reversed" | "partially_paid_expired" | "expired" | "canceled";
@@ -1314,7 +1315,7 @@ export const OrderPaymentFailed = typed<OrderPaymentFailed>()(attributes.extend(
 /** A payment was offered to an order. It does not count until it is confirmed and applied. */
 export const OrderPaymentReceived = typed<OrderPaymentReceived>()(attributes.extend(z.object({ "type": z.literal("order.payment_received"), "data": z.object({ "change": z.object({ "payment": OfferedPayment, "confirmed": z.boolean(), "at": Timestamp }), "resource": Order }) }).shape));
 /** A payment of an order was refunded, in full or in part. */
-export const OrderPaymentRefunded = typed<OrderPaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("order.payment_refunded"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundedTotalMinor": Minor, "orderRefundedTotalMinor": Minor.optional(), "refundedAt": Timestamp, "appliedMinor": Minor.optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
+export const OrderPaymentRefunded = typed<OrderPaymentRefunded>()(attributes.extend(z.object({ "type": z.literal("order.payment_refunded"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundId": z.string().regex(new RegExp("^rfd_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "refundedTotalMinor": Minor, "orderRefundedTotalMinor": Minor.optional(), "refundedAt": Timestamp, "appliedAt": Timestamp.optional(), "appliedMinor": Minor.optional(), "status": z.string(), "reason": z.string(), "at": Timestamp }), "resource": Order }) }).shape));
 /** The rail saw the money of a failed payment again. It does not count until it is confirmed and applied. */
 export const OrderPaymentReinstated = typed<OrderPaymentReinstated>()(attributes.extend(z.object({ "type": z.literal("order.payment_reinstated"), "data": z.object({ "change": z.object({ "paymentId": z.string().regex(new RegExp("^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$")), "sighting": z.int(), "reinstatedAt": Timestamp, "confirmed": z.boolean(), "confirmedAt": Timestamp.optional(), "confirmations": z.int().optional(), "block": z.object({ "height": z.int(), "hash": z.string() }).optional(), "blockChanges": z.int().optional(), "at": Timestamp }), "resource": Order }) }).shape));
 /** Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount. */

@@ -74,6 +74,8 @@ export type OrderCommand =
       readonly refundedTotalMinor: bigint;
       /** The sum of the parts of refunds of the order among them. By default, as it was. */
       readonly orderRefundedTotalMinor?: bigint | undefined;
+      /** When the payment recorded that the order applied it. */
+      readonly appliedAt?: Date | undefined;
       readonly refundedAt: Date;
       readonly at: Date;
     }

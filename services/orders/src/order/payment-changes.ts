@@ -119,7 +119,7 @@ export const withReinstated = (
 };
 
 export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPaymentRefunded'>): ExistingOrder => {
-  const { paymentId, refundedTotalMinor, refundedAt } = data;
+  const { paymentId, refundedTotalMinor } = data;
   const refundedMinor = BigInt(refundedTotalMinor);
   const refunded = findPayment(order, paymentId);
   if (!refunded) return order;
@@ -127,10 +127,18 @@ export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPayment
   if (refundedMinor < refunded.amountMinor) return withPartlyRefunded(order, refunded, data);
   const stays = data.appliedMinor === undefined ? countedMinor(order, refunded) : BigInt(data.appliedMinor);
   const counting = stays > 0n ? countingBeside(order, paymentId, stays) : withoutCounted(order, paymentId);
-  return changePayments(counting, [paymentId], (payment) => ({
-    ...paymentAfter(payment, { type: 'PaymentRefunded', data: { refundedTotalMinor, at: refundedAt } }),
-    updatedAt: refundedAt,
-  }));
+  return changePayments(counting, [paymentId], (payment) => refundedPayment(payment, data));
+};
+
+/** The payment after a refund. Refunded in full, it gets the times that it has on its own stream, which records no
+ *  later decision of the order. */
+const refundedPayment = (
+  payment: PaymentState,
+  { refundedTotalMinor, orderRefundedTotalMinor, refundedAt, appliedAt }: EventData<'OrderPaymentRefunded'>,
+): PaymentState => {
+  const data = { refundedTotalMinor, orderRefundedTotalMinor, at: refundedAt };
+  const after = paymentAfter(payment, { type: 'PaymentRefunded', data });
+  return after.status === 'refunded' ? { ...after, appliedAt, updatedAt: refundedAt } : after;
 };
 
 /** The order with this much of a payment that still counts beside the applied amount of the payment. */
@@ -146,13 +154,12 @@ const withPartOfOrder = (
   refunded: PaymentState,
   data: EventData<'OrderPaymentRefunded'>,
 ): ExistingOrder => {
-  const { paymentId, refundedTotalMinor, orderRefundedTotalMinor, refundedAt, appliedMinor: left } = data;
+  const { paymentId, refundedTotalMinor, appliedMinor: left } = data;
   const counted = countedMinor(order, refunded);
   const stays = left === undefined ? counted : BigInt(left);
-  const change = { refundedTotalMinor, orderRefundedTotalMinor, at: refundedAt };
-  const changed = changePayments(withoutApplied(order, paymentId, counted - stays), [paymentId], (payment) => ({
-    ...paymentAfter(payment, { type: 'PaymentRefunded', data: change }),
-  }));
+  const changed = changePayments(withoutApplied(order, paymentId, counted - stays), [paymentId], (payment) =>
+    refundedPayment(payment, data),
+  );
   if (isRefunded(changed)) {
     const nothing = changed.payments.map((each): [string, bigint] => [each.paymentId, -each.appliedMinor]);
     return { ...changed, countsBeside: Object.fromEntries(nothing), refundedWhilePaid: {} };
@@ -173,8 +180,9 @@ export const isRefunded = ({ payments }: Pick<ExistingOrder, 'payments'>): boole
 const withPartlyRefunded = (
   order: ExistingOrder,
   refunded: PaymentState,
-  { paymentId, refundedTotalMinor, appliedMinor: left, refundedAt }: EventData<'OrderPaymentRefunded'>,
+  data: EventData<'OrderPaymentRefunded'>,
 ): ExistingOrder => {
+  const { paymentId, refundedTotalMinor, appliedMinor: left } = data;
   const refundedMinor = BigInt(refundedTotalMinor);
   const appliedLeft = left === undefined ? refunded.appliedMinor : BigInt(left);
   const takenMinor = refunded.appliedMinor - appliedLeft;
@@ -185,7 +193,7 @@ const withPartlyRefunded = (
     { ...priced, refundedWhilePaid: { ...others, [paymentId]: before + stillCountsMinor } },
     [paymentId],
     (payment) => ({
-      ...paymentAfter(payment, { type: 'PaymentRefunded', data: { refundedTotalMinor, at: refundedAt } }),
+      ...refundedPayment(payment, data),
       appliedMinor: appliedLeft,
       unappliedMinor: payment.unappliedMinor + takenMinor,
     }),

@@ -103,7 +103,7 @@ export const refundPayment = (command: CommandOf<'RefundPayment'>, order: Existi
         paymentId,
         refundId,
         refundedTotalMinor: String(refundedTotalMinor),
-        refundedAt: refundedAt.toISOString(),
+        ...timesOf(command, payment),
         ...(takenMinor > 0n && { appliedMinor: String(leftMinor) }),
         ...transitionWithout(order, takenMinor, 'payment_refunded'),
         at: now.toISOString(),
@@ -120,10 +120,8 @@ const partsMinor = (
 
 /** Records a part of a refund of the order. A paid order stays paid until all that is applied to it is refunded, also
  *  if a payment is then refunded in full. */
-const refundPart = (
-  { paymentId, refundId, refundedTotalMinor, orderRefundedTotalMinor, at: now, refundedAt }: CommandOf<'RefundPayment'>,
-  order: ExistingOrder,
-): OrderEvent => {
+const refundPart = (command: CommandOf<'RefundPayment'>, order: ExistingOrder): OrderEvent => {
+  const { paymentId, refundId, refundedTotalMinor, orderRefundedTotalMinor, at: now, refundedAt } = command;
   const payment = findPayment(order, paymentId)!;
   const counted = countedMinor(order, payment);
   const refund = {
@@ -143,11 +141,22 @@ const refundPart = (
       paymentId,
       refundId,
       ...refund,
-      refundedAt: refundedAt.toISOString(),
+      ...timesOf(command, payment),
       ...(takenMinor > 0n && { appliedMinor: String(counted - takenMinor) }),
       ...transitionWithout(order, taken, 'payment_refunded'),
       at,
     },
+  };
+};
+
+const timesOf = (
+  { refundedTotalMinor, refundedAt, appliedAt }: CommandOf<'RefundPayment'>,
+  { amountMinor }: PaymentState,
+): { readonly refundedAt: string; readonly appliedAt?: string } => {
+  const isRefundedInFull = refundedTotalMinor >= amountMinor;
+  return {
+    refundedAt: refundedAt.toISOString(),
+    ...(appliedAt && isRefundedInFull && { appliedAt: appliedAt.toISOString() }),
   };
 };
 

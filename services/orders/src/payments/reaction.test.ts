@@ -65,10 +65,10 @@ test('an order is asked for, and waited for', async () => {
 const ORDER = 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D';
 const [SEEN, CHANGED] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:01:00.000Z'];
 
-/** A message of the type, about a payment that changed last at CHANGED. */
+/** A message of the type, about a payment that was applied when it was seen, and changed last at CHANGED. */
 const messageOf = (type: string, change: object): PaymentMessage => {
   const { data, ...message } = received(ORDER);
-  const resource = { ...(data.resource as object), updated_at: CHANGED };
+  const resource = { ...(data.resource as object), applied_at: SEEN, updated_at: CHANGED };
   return { ...message, type, time: CHANGED, data: { change, resource } } as unknown as PaymentMessage;
 };
 
@@ -133,6 +133,7 @@ test.each<[string, change: object, command: object]>([
       paymentId: paymentId(1),
       refundId: 'rfd_1',
       refundedTotalMinor: 7n,
+      appliedAt: new Date(SEEN),
       refundedAt: new Date(CHANGED),
     },
   ],

@@ -112,6 +112,7 @@ const COMMANDS: {
     ...(change.orderRefundedTotalMinor !== undefined && {
       orderRefundedTotalMinor: BigInt(change.orderRefundedTotalMinor),
     }),
+    ...(resource.applied_at !== undefined && { appliedAt: new Date(resource.applied_at) }),
     refundedAt: new Date(resource.updated_at),
     at,
   }),

@@ -63,13 +63,15 @@ export const paymentReportRoutes: FastifyPluginAsyncZod<PaymentReportRoutes> = a
     { config, schema: { params: OrderPaymentPath, body: RefundPaymentCall } },
     (request, reply) => {
       const { id, payment_id: paymentId } = request.params;
-      const { refund_id: refundId, refunded_total_minor, order_refunded_total_minor: ofOrder, at } = request.body;
+      const { refund_id: refundId, refunded_total_minor, order_refunded_total_minor: ofOrder } = request.body;
+      const { applied_at: appliedAt, at } = request.body;
       const command: OrderCommand = {
         type: 'RefundPayment',
         paymentId,
         refundId,
         refundedTotalMinor: BigInt(refunded_total_minor),
         ...(ofOrder !== undefined && { orderRefundedTotalMinor: BigInt(ofOrder) }),
+        ...(appliedAt !== undefined && { appliedAt: new Date(appliedAt) }),
         refundedAt: new Date(at),
         at: now(),
       };

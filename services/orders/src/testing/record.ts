@@ -70,7 +70,7 @@ const ORDERS: OrderCommand[][] = [
     renewAt(90),
     refund(1, 1_000_000n, minutesAfterNoon(91)),
     offer(2, 9_000_000n, { at: minutesAfterNoon(92) }),
-    refund(2, 9_000_000n, minutesAfterNoon(93)),
+    { ...refund(2, 9_000_000n, minutesAfterNoon(93)), appliedAt: minutesAfterNoon(92) },
   ],
   [
     createOrder({ instructions: undefined }),

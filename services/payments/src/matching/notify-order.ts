@@ -68,6 +68,7 @@ const send = async (
     refundedMinor,
     orderRefundedMinor,
     lastRefundId,
+    appliedAt,
     updatedAt: at,
   } = payment;
   if (isWithoutOrder(payment)) return null;
@@ -79,6 +80,7 @@ const send = async (
       refund_id: lastRefundId!,
       refunded_total_minor: String(refundedMinor),
       ...(orderRefundedMinor !== undefined && { order_refunded_total_minor: String(orderRefundedMinor) }),
+      ...(appliedAt !== undefined && { applied_at: appliedAt }),
       at,
     };
     return orders.refund(orderId, paymentId, refund, context);

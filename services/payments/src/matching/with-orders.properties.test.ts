@@ -6,6 +6,7 @@ import type { ExistingPayment } from '../payment/state.ts';
 import { type BothServices, createCall, SHOWN_CHAIN, startBothServices } from '../testing/jest-both-services.ts';
 import {
   ALLOW,
+  decisionIsLostBeforeARefund,
   fate,
   history,
   moneyReturnsAndFailsUnseen,
@@ -157,7 +158,12 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
     }),
     {
       numRuns: process.env.EXTENDED ? 300 : 40,
-      examples: [[moneyReturnsBeforeADeletion()], [moneyReturnsAndFailsUnseen()]],
+      examples: [
+        [moneyReturnsBeforeADeletion()],
+        [moneyReturnsAndFailsUnseen()],
+        [decisionIsLostBeforeARefund('cancel')],
+        [decisionIsLostBeforeARefund('capture')],
+      ],
     },
   );
 }, 600_000);

@@ -129,6 +129,21 @@ export const moneyReturnsAndFailsUnseen = (): History => ({
   lastDeliveries: deliveredInTurn(),
 });
 
+/** The payment does not learn what its order decided last before all of it is refunded. */
+export const decisionIsLostBeforeARefund = (decision: 'cancel' | 'capture'): History => ({
+  allow: { ...ALLOW, partial_payments: decision === 'cancel' },
+  ...EXACT,
+  steps: [
+    // Too little for the order: a part of it, or an orphan once the order has expired.
+    { step: { do: 'register', n: 2, confirmed: true }, fates: [] },
+    ...(decision === 'capture' ? [{ step: { do: 'advance' as const, minutes: 61 }, fates: [] }] : []),
+    { step: { do: decision }, fates: ['request lost'] },
+    { step: { do: 'refund', n: 2, of: { what: 'all' } }, fates: [] },
+  ],
+  relayIsBehind: false,
+  lastDeliveries: deliveredInTurn(),
+});
+
 /** A refund of the order takes all that a payment applied. The surplus is refunded after that. */
 export const surplusAfterAnOrderRefund = (): History => ({
   allow: { ...ALLOW, partial_payments: true },
