@@ -250,6 +250,26 @@ CREATE TRIGGER count_deleted AFTER DELETE ON payments.payments REFERENCING OLD T
 CREATE TRIGGER count_inserted AFTER INSERT ON payments.payments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
 CREATE TRIGGER count_updated AFTER UPDATE ON payments.payments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_payments();
 
+create table postings (
+  id text not null,
+  payment_id text not null,
+  merchant_id text not null,
+  order_id text not null,
+  currency text not null,
+  account text not null,
+  amount numeric not null,
+  event text not null,
+  refund_id text,
+  tx_hash text,
+  payment_created_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint postings_pkey PRIMARY KEY (id)
+);
+CREATE INDEX postings_by_account ON payments.postings USING btree (merchant_id, currency, account, created_at, id) INCLUDE (amount);
+CREATE INDEX postings_by_order ON payments.postings USING btree (order_id);
+CREATE INDEX postings_by_payment ON payments.postings USING btree (payment_id);
+CREATE INDEX postings_newest ON payments.postings USING btree (merchant_id, created_at DESC, id DESC);
+
 create table projection_versions (
   projection text not null,
   version integer not null,
@@ -356,6 +376,21 @@ create view api_payments as
     failed_at,
     updated_at
    FROM payments;
+
+create view api_postings as
+ SELECT id,
+    payment_id,
+    merchant_id,
+    order_id,
+    currency,
+    account,
+    amount,
+    event,
+    refund_id,
+    tx_hash,
+    payment_created_at,
+    created_at
+   FROM postings;
 
 create view api_refund_counts as
  SELECT merchant_id,

@@ -41,6 +41,7 @@ export * from './resources/payment.ts';
 export * from './resources/payment-page-settings.ts';
 export * from './resources/provider-payment.ts';
 export * from './resources/refund.ts';
+export * from './resources/settlement.ts';
 export * from './resources/text.ts';
 export * from './resources/webhook.ts';
 export * from './store-events.ts';

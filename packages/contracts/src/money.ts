@@ -13,7 +13,7 @@ export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
     'must be a decimal string like "12.50": no sign, exponent, commas, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
-/** A price in a resource: negative for a discount. */
+/** An amount in a resource that may be below zero, such as the price of a discount. */
 export const SignedAmount = z
   .string()
   .regex(/^-?(0|[1-9]\d*)(\.\d{1,18})?$/, { error: 'must be a decimal string like "12.50" or "-12.50"' });

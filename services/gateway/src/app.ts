@@ -31,6 +31,7 @@ import { overviewRoutes } from './api/overview/overview-routes.ts';
 import { paymentPageSettingsRoutes } from './api/payment-page/payment-page-routes.ts';
 import { paymentRoutes } from './api/payments/payment-routes.ts';
 import type { PaymentsClient } from './api/payments/payments-client.ts';
+import { settlementRoutes } from './api/reports/settlement-routes.ts';
 import { volumeRoutes } from './api/reports/volume-routes.ts';
 import { sessionRoutes } from './api/sessions/session-routes.ts';
 import { providerPaymentRoutes } from './api/providers/provider-routes.ts';
@@ -172,6 +173,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(merchantRoutes, options);
         await v1.register(overviewRoutes, options);
         await v1.register(volumeRoutes, options);
+        await v1.register(settlementRoutes, options);
         await v1.register(paymentPageSettingsRoutes, options);
         await v1.register(auditLogRoutes, options);
         await v1.register(currencyRoutes, options);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Pool } from '@cpg/platform/postgres';
 import fc from 'fast-check';
 import * as secrets from './admin/secrets.ts';
@@ -13,6 +14,7 @@ import * as orders from './api/orders/order-queries.ts';
 import * as overview from './api/overview/overview.ts';
 import * as pageSettings from './api/payment-page/payment-page-settings.ts';
 import * as payments from './api/payments/payment-queries.ts';
+import * as settlement from './api/reports/settlement.ts';
 import * as volume from './api/reports/volume.ts';
 import * as refunds from './api/refunds/refund-routes.ts';
 import * as userList from './api/users/user-list.ts';
@@ -223,6 +225,17 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       refunds.listRefunds(db, own.merchantId, { ...LIST, payment_id: given.paymentId }),
     ),
     refundById: ofKey((db, own, given) => refunds.refundById(db, own.merchantId, given.refundId)),
+  },
+  'api/reports/settlement.ts': {
+    listSettlementLines: ofMerchant((db, own, given) =>
+      settlement.listSettlementLines(db, own.merchantId, { ...LIST, payment_id: given.paymentId }),
+    ),
+    settlementLinesIn: ofMerchant(async (db, { merchantId }) => {
+      const query = { from: DAY, to: DAY };
+      const lines = await settlement.settlementLinesIn(db, { merchantId, query });
+      return Readable.from(lines).toArray();
+    }),
+    readBalances: ofMerchant((db, { merchantId }) => settlement.readBalances(db, merchantId, AT)),
   },
   'api/reports/volume.ts': {
     readVolume: ofMerchant((db, { merchantId }) =>

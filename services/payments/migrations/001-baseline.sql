@@ -81,6 +81,31 @@ create index refunds_by_end on refunds (merchant_id, ended_at) where ended_at is
 create index refunds_by_payment on refunds (payment_id);
 create index refunds_by_order on refunds (order_id);
 
+-- The ledger: the lines of double-entry bookkeeping of all payments. The projection of payments writes it. Lines never change; those of a deleted
+-- payment are deleted with it.
+create table postings (
+  -- The payment, the number of the entry, and the number of the line in it.
+  id text primary key,
+  payment_id text not null,
+  merchant_id text not null,
+  order_id text not null,
+  currency text not null,
+  account text not null,
+  -- Positive for money that enters the account.
+  amount numeric not null,
+  -- The type of the message of the event that moved the money.
+  event text not null,
+  refund_id text,
+  tx_hash text,
+  payment_created_at timestamptz not null,
+  created_at timestamptz not null
+);
+create index postings_newest on postings (merchant_id, created_at desc, id desc);
+-- Balances are summed in this index alone.
+create index postings_by_account on postings (merchant_id, currency, account, created_at, id) include (amount);
+create index postings_by_payment on postings (payment_id);
+create index postings_by_order on postings (order_id);
+
 -- The exact numbers of payments of each merchant by day, status, currency, rail and whether something is due back, and of refunds by day and currency, and those of all days
 -- together (ADR 16).
 create table payment_counts (
@@ -187,6 +212,9 @@ create view api_refunds as
   select id, payment_id, merchant_id, order_id, currency, status, created_at, ended_at, resource,
     case when claim_on_page and status = 'pending' and destination is null then claim_hash end as page_claim
   from refunds;
+create view api_postings as
+  select id, payment_id, merchant_id, order_id, currency, account, amount, event, refund_id, tx_hash, payment_created_at, created_at
+  from postings;
 create view api_refund_counts as select merchant_id, day, currency, n from refund_counts;
 
 -- Addresses and references: where an order can be paid.

@@ -28,6 +28,7 @@ const READS: Record<Role, readonly string[]> = {
     'payments.api_payables',
     'payments.api_payment_counts',
     'payments.api_payments',
+    'payments.api_postings',
     'payments.api_refund_counts',
     'payments.api_refunds',
     'payments.api_transfers',

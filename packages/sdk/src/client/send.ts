@@ -149,6 +149,7 @@ const checkOptions = (client: ClientOptions | undefined): void => {
 
 const parsed = (text: string, response: Response, key: string | undefined): unknown => {
   if (text === '') return undefined;
+  if (response.headers.get('content-type')?.startsWith('text/csv')) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -2,7 +2,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 /**
- * @typedef {{ $ref?: string, anyOf?: Schema[], properties?: Record<string, Schema>, items?: Schema }} Schema
+ * @typedef {{ $ref?: string, type?: string, anyOf?: Schema[], properties?: Record<string, Schema>, items?: Schema }} Schema
  * @typedef {{ content?: Record<string, { schema?: Schema, examples?: Record<string, unknown> }> }} Content
  * @typedef {{ $ref?: string, name?: string, in?: string, required?: boolean }} Parameter
  * @typedef {{ operationId: string, summary?: string, description?: string, tags?: string[], parameters?: Parameter[],
@@ -144,11 +144,12 @@ const bodyName = (body) => {
 /** @type {(operation: Operation) => Schema} */
 const answerOf = ({ responses }) => {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
-  return success?.content?.['application/json']?.schema ?? {};
+  const { 'application/json': json, 'text/csv': csv } = success?.content ?? {};
+  return json?.schema ?? csv?.schema ?? {};
 };
 
 /** @type {(schema: Schema) => string} */
-const typeOf = ({ $ref }) => ($ref === undefined ? 'unknown' : `Schemas['${nameOf($ref)}']`);
+const typeOf = ({ $ref, type = 'unknown' }) => ($ref === undefined ? type : `Schemas['${nameOf($ref)}']`);
 
 export const nameOf = (/** @type {string} */ ref) => ref.slice(ref.lastIndexOf('/') + 1);
 

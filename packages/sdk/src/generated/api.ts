@@ -154,6 +154,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reports/settlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the lines of the settlement report
+         * @description Lists every movement of your money as double-entry bookkeeping: one line for each account that an event changes, sorted by the time of the event. The amounts of an entry add up to zero, and the lines of an account to its balance. A line never changes, and a correction is a line of its own; only the deletion of an order deletes the lines of its payments. Decisions on payments carry the time at which they were made: after an outage, a line can be booked up to as much later as the outage lasted. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `reports:self:read`.
+         */
+        get: operations["listSettlementLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/settlements.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the settlement report as CSV
+         * @description Streams the lines of a period, oldest first, as CSV (RFC 4180, UTF-8) with a header. The columns are the fields of `SettlementLine`; columns may be added at the end. A reference that a spreadsheet would run as a formula starts with a `'`. If a response ends early, its last chunk is missing: discard the file.
+         *
+         *     Needs the scope `reports:self:read`.
+         */
+        get: operations["exportSettlements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the balances of your accounts
+         * @description Sums the lines of the settlement report that were booked before a time, by currency and account. `net` and `fee` together are what counts for orders; `surplus` and `orphan` are due back, if they can be paid.
+         *
+         *     Needs the scope `reports:self:read`.
+         */
+        get: operations["getBalances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/merchants/me/payment-page": {
         parameters: {
             query?: never;
@@ -1193,6 +1259,24 @@ export interface components {
             /** @description The rails on which the merchant accepts it. */
             rails: components["schemas"]["CurrencyRail"][];
         };
+        AccountBalances: {
+            /** @description The world outside: what payers sent, with a minus. */
+            payer: string;
+            /** @description What waits for the decision of its order. */
+            received: string;
+            /** @description Your part of what counts for orders. */
+            net: string;
+            /** @description The part that you owe your operator as a fee. A refund leaves it. */
+            fee: string;
+            /** @description What an order does not need: due back, if it can be paid. */
+            surplus: string;
+            /** @description What counts for no order: due back. */
+            orphan: string;
+            /** @description What went back to payers. */
+            refunded: string;
+            /** @description What its chain or provider took back. */
+            returned: string;
+        };
         Address: {
             /** @description Street and number. */
             street: string;
@@ -1519,6 +1603,35 @@ export interface components {
          * @enum {string}
          */
         AuditLogType: "ApiKeyCreated" | "ApiKeyChanged" | "ApiKeyRotated" | "ApiKeyRevoked" | "UserInvited" | "UserChanged" | "UserDeleted" | "SignInLinkCreated" | "TotpAdded" | "TotpRemoved" | "PasskeyAdded" | "PasskeyRemoved" | "PasswordChanged" | "WebhookCreated" | "WebhookChanged" | "WebhookDisabled" | "WebhookSecretRotated" | "WebhookDeleted" | "MerchantCreated" | "MerchantChanged" | "MerchantDisabled" | "MerchantEnabled" | "OrderDefaultsChanged" | "PaymentPageChanged";
+        /**
+         * @example {
+         *       "at": "2026-02-01T06:00:00.000Z",
+         *       "currencies": [
+         *         {
+         *           "currency": "USDC",
+         *           "accounts": {
+         *             "payer": "-120.500000",
+         *             "received": "0.000000",
+         *             "net": "103.895000",
+         *             "fee": "1.105000",
+         *             "surplus": "0.500000",
+         *             "orphan": "5.000000",
+         *             "refunded": "10.000000",
+         *             "returned": "0.000000"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Balances: {
+            /**
+             * Format: date-time
+             * @description The time of the balances: they are the sums of the lines that were booked before it.
+             */
+            at: string;
+            /** @description One for each currency with a line before that time. */
+            currencies: components["schemas"]["CurrencyBalances"][];
+        };
         Block: {
             /** @description The number of blocks before it in its chain. */
             height: number;
@@ -1765,6 +1878,12 @@ export interface components {
             price_currencies: components["schemas"]["PriceCurrency"][];
             /** @description The currencies that the merchant accepts. */
             payment_currencies: components["schemas"]["AcceptedCurrency"][];
+        };
+        CurrencyBalances: {
+            /** @description The currency. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The balance of each account. They add up to zero. */
+            accounts: components["schemas"]["AccountBalances"];
         };
         CurrencyRail: {
             /** @description The rail. */
@@ -2232,6 +2351,11 @@ export interface components {
          * @enum {string}
          */
         KeyEnvironment: "sandbox" | "live";
+        /**
+         * @description An account of the ledger of a merchant. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        LedgerAccount: "payer" | "received" | "net" | "fee" | "surplus" | "orphan" | "refunded" | "returned";
         /**
          * @example {
          *       "id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
@@ -5507,6 +5631,78 @@ export interface components {
         SettingsOwner: "merchant" | "platform";
         /**
          * @example {
+         *       "id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P_000002_02",
+         *       "entry": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P_000002",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "booked_at": "2026-01-31T12:04:34.000Z",
+         *       "event": "payment.applied",
+         *       "account": "net",
+         *       "amount": "10.395000",
+         *       "currency": "USDC",
+         *       "payment_id": "pay_01KG9Q3D4E5F6G7H8J9K0M1N2P",
+         *       "order_id": "ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C",
+         *       "external_reference_id": "table-7-2026-01-31",
+         *       "tx_hash": "0x9fc76417374aa880d4449a1f7f31ec597f00b1f6f3dd2d66f4c9c6c445836d8b",
+         *       "item_amount": "207.90",
+         *       "item_currency": "MXN",
+         *       "rate": "0.05"
+         *     }
+         */
+        SettlementLine: {
+            /** @description The line: the payment, the number of the entry, and the number of the line in it. */
+            id: string;
+            /** @description The entry. The amounts of its lines add up to zero. */
+            entry: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened: ISO 8601, UTC, milliseconds. Lines are sorted by it.
+             */
+            booked_at: string;
+            /** @description The event that moved the money, by its name on Kafka. More values may come. */
+            event: string;
+            /** @description The account. `payer`: The world outside: what payers sent, with a minus. `received`: What waits for the decision of its order. `net`: Your part of what counts for orders. `fee`: The part that you owe your operator as a fee. A refund leaves it. `surplus`: What an order does not need: due back, if it can be paid. `orphan`: What counts for no order: due back. `refunded`: What went back to payers. `returned`: What its chain or provider took back. */
+            account: components["schemas"]["LedgerAccount"];
+            /** @description What enters the account; with a minus, what leaves it. */
+            amount: string;
+            /** @description The currency of `amount`. */
+            currency: components["schemas"]["PaymentCurrency"];
+            /** @description The payment. */
+            payment_id: string;
+            /** @description The order of the payment, as the payment named it then. */
+            order_id: string;
+            /** @description How you know the order. Absent if there is no such order. */
+            external_reference_id?: string | undefined;
+            /** @description The refund, if it is one. */
+            refund_id?: string | undefined;
+            /** @description The transaction that paid; of a refund, the one that paid back, if it is known. */
+            tx_hash?: string | undefined;
+            /** @description What `amount` was worth at the sale, in the currency of the items, at the locked rate of the order, rounded half to even. Absent if the order has items in several currencies, or was priced anew since the payment. */
+            item_amount?: string | undefined;
+            /** @description The currency of `item_amount`. */
+            item_currency?: components["schemas"]["ItemCurrency"] | undefined;
+            /** @description The locked rate: how many units of `currency` one `item_currency` was worth. */
+            rate?: string | undefined;
+        };
+        SettlementPage: {
+            /** @description The items of this page. */
+            items: components["schemas"]["SettlementLine"][];
+            /** @description The maximum number of items per page. */
+            limit: number;
+            /** @description The number of items in this page. */
+            count: number;
+            /** @description The exact number of matching items over all pages, also with filters and dates. */
+            total: number;
+            /** @description The number of this page; 1 with a `cursor`. */
+            page: number;
+            /** @description The number of pages; 0 if nothing matches. */
+            totalPages: number;
+            /** @description The `cursor` of the next page. Absent on the last page. */
+            next_cursor?: string | undefined;
+        };
+        /**
+         * @example {
          *       "sign_in_link": "https://pay.example.com/dashboard/sign-in#link=Q3YxT2p0b0s0dGhpcy1pcy1hbi1leGFtcGxl",
          *       "expires_at": "2026-02-03T12:00:00.000Z"
          *     }
@@ -6119,6 +6315,7 @@ export interface components {
 }
 export type AcceptOrder = components['schemas']['AcceptOrder'];
 export type AcceptedCurrency = components['schemas']['AcceptedCurrency'];
+export type AccountBalances = components['schemas']['AccountBalances'];
 export type Address = components['schemas']['Address'];
 export type AdvanceTime = components['schemas']['AdvanceTime'];
 export type ApiError = components['schemas']['ApiError'];
@@ -6134,6 +6331,7 @@ export type AuditLogChange = components['schemas']['AuditLogChange'];
 export type AuditLogEntry = components['schemas']['AuditLogEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type AuditLogType = components['schemas']['AuditLogType'];
+export type Balances = components['schemas']['Balances'];
 export type Block = components['schemas']['Block'];
 export type BusinessProfile = components['schemas']['BusinessProfile'];
 export type CancelOrderDto = components['schemas']['CancelOrderDto'];
@@ -6150,6 +6348,7 @@ export type CreateUserDto = components['schemas']['CreateUserDto'];
 export type CreateWebhookDto = components['schemas']['CreateWebhookDto'];
 export type CryptoDepositInstruction = components['schemas']['CryptoDepositInstruction'];
 export type Currencies = components['schemas']['Currencies'];
+export type CurrencyBalances = components['schemas']['CurrencyBalances'];
 export type CurrencyRail = components['schemas']['CurrencyRail'];
 export type CurrencyTotal = components['schemas']['CurrencyTotal'];
 export type DayVolume = components['schemas']['DayVolume'];
@@ -6174,6 +6373,7 @@ export type ItemDto = components['schemas']['ItemDto'];
 export type ItemKind = components['schemas']['ItemKind'];
 export type ItemTotals = components['schemas']['ItemTotals'];
 export type KeyEnvironment = components['schemas']['KeyEnvironment'];
+export type LedgerAccount = components['schemas']['LedgerAccount'];
 export type Merchant = components['schemas']['Merchant'];
 export type MerchantCreateOrderDto = components['schemas']['MerchantCreateOrderDto'];
 export type MerchantType = components['schemas']['MerchantType'];
@@ -6307,6 +6507,8 @@ export type RotateApiKeyDto = components['schemas']['RotateApiKeyDto'];
 export type Scope = components['schemas']['Scope'];
 export type ScopeLastUse = components['schemas']['ScopeLastUse'];
 export type SettingsOwner = components['schemas']['SettingsOwner'];
+export type SettlementLine = components['schemas']['SettlementLine'];
+export type SettlementPage = components['schemas']['SettlementPage'];
 export type SignInLink = components['schemas']['SignInLink'];
 export type SimulatedOutcome = components['schemas']['SimulatedOutcome'];
 export type SortOrder = components['schemas']['SortOrder'];
@@ -6534,6 +6736,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Volume"];
+                };
+            };
+        };
+    };
+    listSettlementLines: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+                /** @description Only lines in this currency. */
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
+                /** @description Only lines of this account. */
+                account?: components["schemas"]["LedgerAccount"] | undefined;
+                /** @description Only lines of this payment. */
+                payment_id?: string | undefined;
+                /** @description Only lines of payments of this order. */
+                order_id?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettlementPage"];
+                };
+            };
+        };
+    };
+    exportSettlements: {
+        parameters: {
+            query: {
+                /** @description The first day. */
+                from: string;
+                /** @description The last day. */
+                to: string;
+                /** @description The time zone of the days, by its IANA name. By default UTC. */
+                timezone?: string | undefined;
+                /** @description Only lines in this currency. */
+                currency?: components["schemas"]["PaymentCurrency"] | undefined;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getBalances: {
+        parameters: {
+            query?: {
+                /** @description Only lines that were booked before this time. By default now. */
+                at?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balances"];
                 };
             };
         };

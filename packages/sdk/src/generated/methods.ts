@@ -74,6 +74,33 @@ export interface Methods {
   getVolume(query?: Query<'getVolume'>, options?: RequestOptions): Promise<Schemas['Volume']>;
 
   /**
+   * List the lines of the settlement report.
+   *
+   * Lists every movement of your money as double-entry bookkeeping: one line for each account that an event changes, sorted by the time of the event. The amounts of an entry add up to zero, and the lines of an account to its balance. A line never changes, and a correction is a line of its own; only the deletion of an order deletes the lines of its payments. Decisions on payments carry the time at which they were made: after an outage, a line can be booked up to as much later as the outage lasted. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `reports:self:read`.
+   */
+  listSettlementLines(query?: Query<'listSettlementLines'>, options?: RequestOptions): List<Schemas['SettlementLine'], Schemas['SettlementPage']>;
+
+  /**
+   * Download the settlement report as CSV.
+   *
+   * Streams the lines of a period, oldest first, as CSV (RFC 4180, UTF-8) with a header. The columns are the fields of `SettlementLine`; columns may be added at the end. A reference that a spreadsheet would run as a formula starts with a `'`. If a response ends early, its last chunk is missing: discard the file.
+   *
+   * Needs the scope `reports:self:read`.
+   */
+  exportSettlements(query: Query<'exportSettlements'>, options?: RequestOptions): Promise<string>;
+
+  /**
+   * Read the balances of your accounts.
+   *
+   * Sums the lines of the settlement report that were booked before a time, by currency and account. `net` and `fee` together are what counts for orders; `surplus` and `orphan` are due back, if they can be paid.
+   *
+   * Needs the scope `reports:self:read`.
+   */
+  getBalances(query?: Query<'getBalances'>, options?: RequestOptions): Promise<Schemas['Balances']>;
+
+  /**
    * Retrieve the settings of the payment page.
    *
    * Returns how the payment page looks for your payers.
@@ -574,6 +601,9 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   getDepositSettings: { method: 'GET', path: '/v1/merchants/me/deposit-settings', takes: [] },
   getOverview: { method: 'GET', path: '/v1/merchants/me/overview', takes: ['query'] },
   getVolume: { method: 'GET', path: '/v1/reports/volume', takes: ['query'] },
+  listSettlementLines: { method: 'GET', path: '/v1/reports/settlements', takes: ['query'], list: true },
+  exportSettlements: { method: 'GET', path: '/v1/reports/settlements.csv', takes: ['query'] },
+  getBalances: { method: 'GET', path: '/v1/reports/balances', takes: ['query'] },
   getPaymentPageSettings: { method: 'GET', path: '/v1/merchants/me/payment-page', takes: [] },
   replacePaymentPageSettings: { method: 'PUT', path: '/v1/merchants/me/payment-page', takes: ['body'] },
   listAuditLog: { method: 'GET', path: '/v1/merchants/me/audit-log', takes: ['query'], list: true },

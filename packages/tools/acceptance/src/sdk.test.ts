@@ -87,6 +87,14 @@ test('creates, changes, pays, refunds, lists and deletes orders', async () => {
   await expect(client.createRefundClaim(refunds[0]!.id, {})).rejects.toMatchObject(refused);
   await expect(client.cancelRefund(refunds[0]!.id)).rejects.toMatchObject(refused);
   expect((await client.listPayments({ order_id: order.id })).items).toHaveLength(1);
+  const { items: lines } = await client.listSettlementLines({ order_id: order.id, account: 'refunded' });
+  expect(lines.map(({ refund_id: id, amount }) => [id, amount])).toEqual([
+    [refund_id, '9.000000'],
+    [part.parts[0]!.refund_id, '1.000000'],
+  ]);
+  expect((await client.getBalances()).currencies[0]!.accounts).toMatchObject({ refunded: '10.000000' });
+  const day = lines[0]!.booked_at.slice(0, 10);
+  expect(await client.exportSettlements({ from: day, to: day })).toContain(`${lines[0]!.id},`);
   const { data, response } = await client.raw.getOrder(order.id);
   expect(data).toEqual(await client.getOrder(order.id));
   expect(response.headers.get('x-request-id')).toMatch(/^req_/);

@@ -1,12 +1,15 @@
 import {
   AcceptOrder,
   AcceptedCurrency,
+  AccountBalances,
   Address,
+  Balances,
   BusinessProfile,
   Capabilities,
   CapabilitiesDto,
   CryptoDepositInstruction,
   Currencies,
+  CurrencyBalances,
   CurrencyRail,
   Delivery,
   DeliveryAttempt,
@@ -61,6 +64,7 @@ import {
   RefundRequest,
   Replay,
   samplePayloadOf,
+  SettlementLine,
   UpdateBusinessProfileDto,
   UpdateIndividualProfileDto,
   UpdateMerchantDto,
@@ -91,6 +95,7 @@ import { WebhookHealth, WebhookHealthDay } from '../api/deliveries/webhook-healt
 import { OrderHistoryPage, OrderPage, RefundOrderBody } from '../api/orders/order-schemas.ts';
 import { ConfirmationRule, DepositAccount, DepositSettings, RefundAddress } from '../api/merchants/deposit-settings.ts';
 import { Attention, CountedAmounts, CountedList, CurrencyTotal, Overview } from '../api/overview/overview-schemas.ts';
+import { SettlementPage } from '../api/reports/settlement-schemas.ts';
 import { DayVolume, RefundVolume, Volume, VolumeSums } from '../api/reports/volume-schemas.ts';
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
@@ -198,6 +203,11 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   DayVolume,
   VolumeSums,
   RefundVolume,
+  SettlementLine,
+  SettlementPage,
+  Balances,
+  CurrencyBalances,
+  AccountBalances,
   CountedList,
   CountedAmounts,
   CurrencyTotal,

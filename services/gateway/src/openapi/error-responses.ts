@@ -60,6 +60,8 @@ const FAULTS: Record<string, FaultDetail> = {
   replacePaymentPageSettings: { path: 'logo', message: 'must be a PNG, JPEG or WebP image' },
   getOverview: { path: 'timezone', message: 'must be a time zone, like UTC or America/Mexico_City' },
   getVolume: { path: 'from', message: 'must be a date, like 2026-01-31' },
+  exportSettlements: { path: 'from', message: 'must be a date, like 2026-01-31' },
+  getBalances: { path: 'at', message: 'needs a timezone, like 2026-01-31T12:00:00Z for UTC' },
   updateOrder: { path: 'expiration_minutes', message: 'must be at least 5' },
   getOrder: {
     path: 'at',

@@ -207,6 +207,11 @@ const insertOrder = async (db: Queryable, ids: Ids, state: PartyState): Promise<
     [ids.refundId, payment_id, merchant_id, order_id, MADE_AT, refund],
   );
   await db.query(
+    `insert into payments.postings (id, payment_id, merchant_id, order_id, currency, account, amount, event, payment_created_at, created_at)
+     values ($1 || '_000001_01', $1, $2, $3, 'USDC', 'received', 1, 'payment.received', $4, $4)`,
+    [payment_id, merchant_id, order_id, MADE_AT],
+  );
+  await db.query(
     `insert into payments.chain_transfers (network, id, address, asset, units, seen_at, height, required)
      values ('chain', $1, 'address', 'USDC', 1, $2, $3, 6)`,
     [ids.transferId, MADE_AT, state.height],

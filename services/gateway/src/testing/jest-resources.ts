@@ -9,6 +9,7 @@ import {
   PaymentCurrency,
   PaymentRail,
   Refund,
+  type SettlementLine,
 } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { errorResponse, type StubCall } from './jest-stub-service.ts';
@@ -122,6 +123,23 @@ export const projectPayment = async (pool: Queryable, payment: Payment): Promise
 };
 
 /** Inserts a refund into the read model of the payments service. */
+export const projectPosting = async (
+  pool: Queryable,
+  { id, merchant_id, booked_at, ...line }: SettlementLine,
+  paymentCreatedAt = booked_at,
+): Promise<void> => {
+  const { payment_id, order_id, currency, account, amount, event, refund_id, tx_hash } = line;
+  await pool.query(
+    `insert into payments.postings (id, payment_id, merchant_id, order_id, currency, account, amount, event, refund_id, tx_hash,
+       payment_created_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      ...[id, payment_id, merchant_id, order_id, currency, account, amount, event, refund_id, tx_hash],
+      ...[paymentCreatedAt, booked_at],
+    ],
+  );
+};
+
 export const projectRefund = async (pool: Queryable, refund: Refund): Promise<void> => {
   await pool.query(
     `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, status, created_at, ended_at, resource)

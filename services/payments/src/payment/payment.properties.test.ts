@@ -23,12 +23,14 @@ import {
 } from '../testing/jest-payment-events.ts';
 import type { Outcome, PaymentCommand } from './command.ts';
 import { paymentDecider } from './payment.ts';
+import { type Posting, positionOf } from './postings.ts';
 import {
   type ExistingPayment,
   exists,
   type Payment,
   type PaymentRefund,
   reservedMinor,
+  UNCLAIMED_MERCHANT,
   unreservedDueMinor,
 } from './state.ts';
 import { paymentResource } from './view.ts';
@@ -105,6 +107,46 @@ test('fee and net add up to the paid amount, and refunds and what they reserve n
     }),
   );
 });
+
+test('entries and owners add up to zero, and the lines of the owner to where its money is', () => {
+  const { orderId: _, ...unclaimed } = receivePayment({ merchantId: UNCLAIMED_MERCHANT });
+  const assign: PaymentCommand = {
+    ...{
+      type: 'AssignPayment',
+      merchantId: 'mer_01J0000000000000000000000P',
+      orderId: 'ord_01J0000000000000000000000A',
+    },
+    ...{ reason: 'r', by: 'ana', at: RECEIVED_AT },
+  };
+  const commands = fc.array(fc.oneof({ weight: 9, arbitrary: anyCommand }, fc.constant(assign)), { maxLength: 30 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(receivePayment(), { ...unclaimed, orderId: 'bc1q', address: 'bc1q' }),
+      commands,
+      (first, next) => {
+        const payment = stateAfter([first, ...next]) as ExistingPayment;
+        const { postings, merchantId, orderId } = payment;
+        for (const keyOf of [({ entry }: Posting) => String(entry), (each: Posting) => each.merchantId + each.orderId])
+          expect(sumsBy(postings, keyOf)).toEqual([]);
+        const own = postings.filter((each) => each.merchantId === merchantId && each.orderId === orderId);
+        const position = positionOf(payment);
+        expect(sumsBy(own, ({ account }) => account)).toEqual(
+          Object.entries(position)
+            .filter(([, sum]) => sum !== 0n)
+            .sort(),
+        );
+        expect(position.net + position.fee - paymentBreakdown(payment).applied).toBe(0n);
+      },
+    ),
+  );
+});
+
+/** The sums that are not zero, by key. */
+const sumsBy = (postings: readonly Posting[], keyOf: (posting: Posting) => string): [string, bigint][] => {
+  const sums = new Map<string, bigint>();
+  for (const posting of postings) sums.set(keyOf(posting), (sums.get(keyOf(posting)) ?? 0n) + posting.amountMinor);
+  return [...sums].filter(([, sum]) => sum !== 0n).sort();
+};
 
 test('a refund of the surplus takes nothing of what is applied, and leaves nothing due', () => {
   fc.assert(

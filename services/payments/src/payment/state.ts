@@ -11,6 +11,7 @@ import {
   type RefundStatus,
 } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/event-sourcing/decider';
+import { type Posting, withPostings } from './postings.ts';
 
 /** The link on which the payer can enter the address of a refund. */
 interface RefundClaimLink {
@@ -45,6 +46,8 @@ export interface ExistingPayment extends PaymentState {
   readonly order?: RecordedOrderReference | undefined;
   /** Oldest first. */
   readonly refunds: readonly PaymentRefund[];
+  /** The ledger of the payment, oldest first. */
+  readonly postings: readonly Posting[];
   /** The refund that was recorded or settled last. An older request can be settled after a newer one. */
   readonly lastRefundId?: string | undefined;
   readonly assignment?: Assignment | undefined;
@@ -101,6 +104,11 @@ export const appliedLeftMinor = (payment: ExistingPayment): bigint =>
 
 /** Applies one recorded event. Never throws: a recorded event is a fact. */
 export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
+  const after = changed(payment, event);
+  return exists(after) ? withPostings(exists(payment) ? payment : null, after, event) : after;
+};
+
+const changed = (payment: Payment, event: PaymentEvent): Payment => {
   if (event.type === 'PaymentReceived') {
     const { amountMinor, feeMinor, feeSchedule: _, confirmed, at, ...data } = event.data;
     return {
@@ -113,6 +121,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       status: 'received',
       confirmedAt: confirmed ? at : undefined,
       refunds: [],
+      postings: [],
       createdAt: at,
       updatedAt: at,
     };

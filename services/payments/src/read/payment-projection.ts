@@ -34,9 +34,9 @@ export const paymentProjection = (
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent, recent });
   return {
     schema: 'payments',
-    tables: ['payments', 'refunds'],
+    tables: ['payments', 'refunds', 'postings'],
     counts: paymentCounts,
-    version: 9,
+    version: 10,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderingKeyOf: orderOfPayment(client),
     transientColumns: [],

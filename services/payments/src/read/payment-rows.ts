@@ -1,6 +1,6 @@
-import { dueBackMinor, refundView, type UnsettledPayment } from '@cpg/contracts';
+import { dueBackMinor, fromMinor, messageTypeOf, refundView, type UnsettledPayment } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
-import type { ExistingPayment } from '../payment/state.ts';
+import { type ExistingPayment, findRefund } from '../payment/state.ts';
 import { paymentResource } from '../payment/view.ts';
 
 export interface ProjectedPayment {
@@ -27,15 +27,41 @@ const upsert = (schema: string) => `
     revision = excluded.revision, resource = excluded.resource, tx_hash = excluded.tx_hash, deleted = excluded.deleted,
     applied_at = excluded.applied_at, refunded_at = excluded.refunded_at, failed_at = excluded.failed_at, updated_at = excluded.updated_at
   where not row.deleted and (row.revision < excluded.revision or excluded.deleted)
-  returning id)
+  returning id),
+  posted as (
+  insert into ${schema}.postings (${POSTING_COLUMNS.map(([name]) => name).join(', ')})
+  select ${POSTING_COLUMNS.map(([name]) => `posting.${name}`).join(', ')}
+    from unnest(${places(POSTING_COLUMNS, 17)}) as posting (${POSTING_COLUMNS.map(([name]) => name).join(', ')})
+    join projected on projected.id = posting.payment_id
+  on conflict (id) do nothing)
   insert into ${schema}.refunds as row (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
   select ${REFUND_COLUMNS.map(([name]) => (name === 'senders' ? LIST_OF_SENDERS : `refund.${name}`)).join(', ')}
-    from unnest(${REFUND_COLUMNS.map(([, type], n) => `$${n + 17}::${type}[]`).join(', ')})
+    from unnest(${places(REFUND_COLUMNS, 17 + POSTING_COLUMNS.length)})
       as refund (${REFUND_COLUMNS.map(([name]) => name).join(', ')})
     join projected on projected.id = refund.payment_id
   on conflict (id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}
   where (row.resource::text, row.transfer_id, row.claim_hash)
     is distinct from (excluded.resource::text, excluded.transfer_id, excluded.claim_hash)`;
+
+/** The placeholders of columns, from `$first` on. */
+const places = (columns: readonly (readonly [name: string, type: string])[], first: number): string =>
+  columns.map(([, type], n) => `$${first + n}::${type}[]`).join(', ');
+
+/** The columns of postings and their types in the statement. */
+const POSTING_COLUMNS = [
+  ['id', 'text'],
+  ['payment_id', 'text'],
+  ['merchant_id', 'text'],
+  ['order_id', 'text'],
+  ['currency', 'text'],
+  ['account', 'text'],
+  ['amount', 'numeric'],
+  ['event', 'text'],
+  ['refund_id', 'text'],
+  ['tx_hash', 'text'],
+  ['payment_created_at', 'timestamptz'],
+  ['created_at', 'timestamptz'],
+] as const;
 
 /** The columns of refunds and their types in the statement. */
 const REFUND_COLUMNS = [
@@ -76,8 +102,8 @@ const CHANGING: readonly RefundColumn[] = [
   'ended_at',
 ];
 
-/** Upserts payments with their refunds, each once. Clears every column of a deleted payment but its id, and deletes its
- *  refunds: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
+/** Upserts payments with their refunds and postings, each once. Clears every column of a deleted payment but its id, and
+ *  deletes its refunds and postings: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
@@ -88,6 +114,7 @@ export const projectPayments = async (
   const existing = <T>(value: (payment: ExistingPayment) => T) =>
     column(({ payment }) => (payment.status === 'deleted' ? null : value(payment)));
   const refunds = existing(refundRows).flatMap((ofPayment) => ofPayment ?? []);
+  const postings = existing(postingRows).flatMap((ofPayment) => ofPayment ?? []);
   const values = [
     column(({ payment }) => payment.paymentId),
     existing(({ merchantId }) => merchantId),
@@ -105,13 +132,15 @@ export const projectPayments = async (
     existing(({ refundedAt }) => refundedAt),
     existing(({ failedAt }) => failedAt),
     existing(({ updatedAt }) => updatedAt),
+    ...POSTING_COLUMNS.map(([name]) => postings.map((row) => row[name] ?? null)),
     ...REFUND_COLUMNS.map(([name]) => refunds.map((row) => row[name] ?? null)),
   ];
   await db.query({ name: `project-payments ${schema}`, text: upsert(schema), values });
   const deleted = payments.flatMap(({ payment }) => (payment.status === 'deleted' ? payment.paymentId : []));
   if (deleted.length === 0) return;
-  // A statement of its own sees the refunds that were added until the rows were locked.
-  await db.query(`delete from ${schema}.refunds where payment_id = any($1)`, [deleted]);
+  // Statements of their own see the rows that were added until those of the payments were locked.
+  for (const table of ['refunds', 'postings'])
+    await db.query(`delete from ${schema}.${table} where payment_id = any($1)`, [deleted]);
 };
 
 /** Writes the row of a payment before the payment is answered, together with those of concurrent requests. */
@@ -141,6 +170,22 @@ const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =
     claim_hash: refund.claim?.tokenHash,
     claim_on_page: refund.claim?.onPage,
     ended_at: refund.status === 'recorded' ? refund.at : refund.endedAt,
+  }));
+
+const postingRows = (payment: ExistingPayment): Record<(typeof POSTING_COLUMNS)[number][0], unknown>[] =>
+  payment.postings.map(({ entry, line, refundId, ...posting }) => ({
+    id: `${payment.paymentId}_${String(entry).padStart(6, '0')}_${String(line).padStart(2, '0')}`,
+    payment_id: payment.paymentId,
+    merchant_id: posting.merchantId,
+    order_id: posting.orderId,
+    currency: payment.currency,
+    account: posting.account,
+    amount: fromMinor(posting.amountMinor, payment.decimals),
+    event: messageTypeOf(posting.eventType),
+    refund_id: refundId,
+    tx_hash: refundId === undefined ? payment.txHash : findRefund(payment, refundId)?.txHash,
+    payment_created_at: payment.createdAt,
+    created_at: posting.at,
   }));
 
 /** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`; or one with a

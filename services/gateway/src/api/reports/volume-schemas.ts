@@ -5,7 +5,7 @@ import { Timezone } from '../timezone.ts';
 /** A longer period is more than one request: it would read more payments than a request has time for. */
 export const MAX_DAYS = 31;
 
-const Day = z.iso.date({ error: 'must be a date, like 2026-01-31' });
+export const Day = z.iso.date({ error: 'must be a date, like 2026-01-31' });
 
 export const RefundVolume = z.object({
   count: z.int().describe('How many refunds there are.'),

@@ -1,6 +1,7 @@
 import { invalidRequest } from '@cpg/contracts';
 import type { Queryable } from '@cpg/platform/postgres';
 import { listLink } from '../lists/list-link.ts';
+import { startOfDay } from './days.ts';
 import { MAX_DAYS, type Volume } from './volume-schemas.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -56,8 +57,7 @@ export const readVolume = async (options: VolumeOptions): Promise<Volume> => {
   return { from, to, timezone, days, totals };
 };
 
-/** When a day of the time zone starts. Midnight itself may come twice, as in Havana when the clock goes back. */
-const startOf = (day: string): string => `((${day} - interval '1 hour') at time zone $4 + interval '1 hour')`;
+const startOf = (day: string): string => startOfDay(day, '$4');
 
 type Sums = Volume['totals'][number];
 type SumRow = Omit<Sums, 'list' | 'refunds'> & {
