@@ -53,8 +53,8 @@ const NOTHING: Position = {
   returned: 0n,
 };
 
-/** The payment with the entry that an event adds to its ledger; `before` is null for the first event. Most events move no money and add none. An assignment
- *  closes the accounts of the earlier owner and opens those of the new one. */
+/** The payment with the entry that an event adds to its ledger; `before` is null for the first event. Most events move
+ *  no money and add none. An assignment closes the accounts of the earlier owner and opens those of the new one. */
 export const withPostings = <P extends Ledgered>(before: P | null, after: P, event: PaymentEvent): P => {
   if (before === null) return posted(after, event, linesOf(after, NOTHING, positionOf(after)));
   const isSameOwner = before.merchantId === after.merchantId && before.orderId === after.orderId;
