@@ -80,6 +80,7 @@ export const createApp = ({
   drainConnectionsOnClose(app);
   followResponses(app.server);
   answerUncommonRequests(app.server);
+  app.decorateRequest('errorCode', null);
   refuseMissingHost(app);
   limitBodyTime(app);
   limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
@@ -121,6 +122,7 @@ const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages
     : outcomeUnknown('the request timed out and may have taken effect', undefined, dependency);
   if (!outages?.refused(error))
     request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request timed out');
+  request.errorCode = error.code;
   return JSON.stringify(errorBody(error, request.id));
 };
 

@@ -50,6 +50,13 @@ export const errorBody = (error: AppError, requestId: string): ErrorBody => {
   };
 };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error that answers the request; null for another answer. */
+    errorCode: string | null;
+  }
+}
+
 /** Answers a request with an error. Logs it from status 500 on, unless it belongs to an outage, which counts it. */
 export const sendError = (
   error: FastifyError | AppError,
@@ -58,6 +65,7 @@ export const sendError = (
   outages?: Pick<Outages, 'refused'>,
 ) => {
   const appError = toAppError(error, request);
+  request.errorCode = appError.code;
   // The service that refuses for overload counts it.
   if (appError.statusCode >= 500 && appError.code !== 'overloaded') {
     // `refused` also counts the request for the end of the outage.

@@ -10,13 +10,18 @@ let url: string;
 let finishHandlers: () => void;
 let handlerResult: Promise<unknown> | undefined;
 let onResponseStatuses: number[];
+let errorCodes: (string | null)[];
 
 beforeEach(async () => {
   app = createApp({ log: createLogger({ name: 'test', level: 'silent' }), responseTimeoutMs: 50 });
   const mayFinish = new Promise<void>((resolve) => (finishHandlers = resolve));
   onResponseStatuses = [];
+  errorCodes = [];
   handlerResult = undefined;
-  app.addHook('onResponse', async (_request, reply) => void onResponseStatuses.push(reply.statusCode));
+  app.addHook('onResponse', async ({ errorCode }, reply) => {
+    onResponseStatuses.push(reply.statusCode);
+    errorCodes.push(errorCode);
+  });
   app.get('/never', () => new Promise(() => {}));
   app.post('/late', (_request, reply) => {
     handlerResult = mayFinish.then(() => reply.code(201).header('location', '/late/1').send({ ok: true }));
@@ -48,6 +53,7 @@ const post = (path: string) =>
 const begun = async (send: () => Promise<Response>) => {
   for (;;) {
     onResponseStatuses = [];
+    errorCodes = [];
     const answer = await send();
     const body = (await answer.json()) as { code: string };
     if (body.code !== 'overloaded') return { answer, body };
@@ -77,6 +83,7 @@ test.each([
   expect((await fetch(`${url}/slow-on-send`)).status).toBe(200);
   while (!onResponseStatuses.includes(200)) await sleep(5);
   expect(onResponseStatuses).toEqual([503, 200]);
+  expect(errorCodes).toEqual([code, null]);
 });
 
 test('does not interrupt a response that waits in an onSend hook', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError, derivedId, invalidRequest } from '@cpg/contracts';
+import { AppError, derivedId, type ErrorBody, invalidRequest } from '@cpg/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import sortKeys from 'sort-keys';
 
@@ -33,8 +33,10 @@ export interface FinalResponse {
 export const sendText = (reply: FastifyReply, { status, text }: FinalResponse): FastifyReply =>
   reply.code(status).type('application/json; charset=utf-8').send(text);
 
-export const sendStored = (reply: FastifyReply, response: FinalResponse): FastifyReply =>
-  sendText(reply.header('idempotency-replayed', 'true'), response);
+export const sendStored = (reply: FastifyReply, response: FinalResponse): FastifyReply => {
+  if (response.status >= 400) reply.request.errorCode = (JSON.parse(response.text) as ErrorBody).code;
+  return sendText(reply.header('idempotency-replayed', 'true'), response);
+};
 
 export interface FingerprintedRequest {
   readonly method: string;
