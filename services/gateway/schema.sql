@@ -157,6 +157,25 @@ create table recovery_codes (
   constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table request_log (
+  id text not null,
+  merchant_id text not null,
+  api_key_id text,
+  user_id text,
+  method text not null,
+  path text not null,
+  status smallint not null,
+  code text,
+  duration_ms integer not null,
+  address text not null,
+  created_at timestamp with time zone not null,
+  constraint request_log_pkey PRIMARY KEY (id),
+  constraint request_log_check CHECK (((api_key_id IS NULL) <> (user_id IS NULL)))
+);
+CREATE INDEX request_log_by_age ON gateway.request_log USING btree (created_at);
+CREATE INDEX request_log_errors ON gateway.request_log USING btree (merchant_id, created_at, id) WHERE (status >= 400);
+CREATE INDEX request_log_of_merchant ON gateway.request_log USING btree (merchant_id, created_at, id);
+
 create table sessions (
   id text not null,
   user_id text not null,

@@ -97,14 +97,14 @@ interface CounterOptions<L extends string> {
   readonly known?: readonly Record<L, string>[];
 }
 
-/** Adds a counter, and returns what counts one more. */
+/** Adds a counter, and returns the function that counts: one more by default. */
 export const counterMetric = <L extends string>(
   registry: Registry | undefined,
   { name, help, labelNames, known = [] }: CounterOptions<L>,
-): ((labels: Record<L, string>) => void) => {
+): ((labels: Record<L, string>, count?: number) => void) => {
   const counter = new Counter({ name, help, labelNames: [...labelNames], registers: registry ? [registry] : [] });
   for (const labels of known) counter.inc(labels, 0);
-  return (labels) => counter.inc(labels);
+  return (labels, count = 1) => counter.inc(labels, count);
 };
 
 export interface ServedMetrics {

@@ -281,6 +281,31 @@ create table idempotency_keys (
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
 create index idempotency_keys_by_resource on idempotency_keys (resource_id) where resource_id is not null;
 
+-- The answered requests of keys and users, for their merchants. Rows may be missing: they are written after the answer, in batches.
+create table request_log (
+  -- The request id.
+  id text primary key,
+  merchant_id text not null,
+  -- Of the key or the user that authenticated the request.
+  api_key_id text,
+  user_id text,
+  method text not null,
+  -- As sent, without the query.
+  path text not null,
+  status smallint not null,
+  -- The code of the error. Null for other answers.
+  code text,
+  duration_ms int not null,
+  -- Of the client.
+  address text not null,
+  -- When the request arrived.
+  created_at timestamptz not null,
+  check ((api_key_id is null) <> (user_id is null))
+);
+create index request_log_of_merchant on request_log (merchant_id, created_at, id);
+create index request_log_errors on request_log (merchant_id, created_at, id) where status >= 400;
+create index request_log_by_age on request_log (created_at);
+
 -- Orders that a gateway is deleting, so that another one deletes their stored responses when it crashes in between.
 create table order_deletions (
   order_id text primary key,

@@ -37,6 +37,7 @@ import { sessionRoutes } from './api/sessions/session-routes.ts';
 import { providerPaymentRoutes } from './api/providers/provider-routes.ts';
 import { refundClaimRoutes } from './api/refunds/claim-routes.ts';
 import { refundRoutes } from './api/refunds/refund-routes.ts';
+import { requestRoutes } from './api/requests/request-routes.ts';
 import type { WebhookDispatcherClient } from './api/webhooks/webhook-dispatcher-client.ts';
 import { userRoutes } from './api/users/user-routes.ts';
 import { webhookRoutes, webhookSecretRoutes } from './api/webhooks/webhook-routes.ts';
@@ -58,6 +59,7 @@ import { limitRequestRate, type RateLimits } from './door/limits/rate-limits.ts'
 import { createLoadLimits, limitConcurrentReads } from './door/limits/read-concurrency.ts';
 import { compressResponses } from './door/responses/compression.ts';
 import { addLocations, addSecurityHeaders, answerMethodNotAllowed, forbidCaching } from './door/responses/headers.ts';
+import { recordRequests, type RequestLog } from './door/request-log/request-log.ts';
 import { closeUnreadConnections } from './door/responses/unread-responses.ts';
 import type { OidcProvider } from './identity/oidc.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
@@ -94,6 +96,8 @@ export interface AppOptions {
   readonly now: () => Date;
   /** A key uses a scope. */
   readonly onScopeUse: (kid: string, scope: Scope) => void;
+  /** Where requests are stored for their merchants, if they are. */
+  readonly requestLog?: Pick<RequestLog, 'record'> | undefined;
   /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
   readonly endsBy: () => Date;
   /** The test wallet of a sandbox. */
@@ -160,6 +164,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     await api.register(
       async (v1) => {
         forbidCaching(v1);
+        recordRequests(v1, options);
         waitForStartGate(v1, options.gate);
         authenticate(v1, { authenticator, limits, required: true, sessions: { db: options.pool, now: options.now } });
         limitRequestRate(v1, limits.requests);
@@ -182,6 +187,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(refundRoutes, options);
         await v1.register(refundClaimRoutes, options);
         await v1.register(apiKeyRoutes, { ...options, keyEnvironment });
+        await v1.register(requestRoutes, options);
         await v1.register(userRoutes, options);
         await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
@@ -206,6 +212,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       await api.register(
         async (debug) => {
           forbidCaching(debug);
+          recordRequests(debug, options);
           waitForStartGate(debug, options.gate);
           authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);

@@ -25,6 +25,7 @@ test('optional variables have the documented defaults', () => {
     RATE_LIMIT_AUTH_PER_MINUTE: 10,
     WEBHOOK_ALLOW_LOCAL: false,
     TRUST_PROXY: false,
+    REQUEST_LOG_DAYS: 7,
     WEBHOOK_ENCRYPTION_KEY: ['a'.repeat(32), 'b'.repeat(32)],
   });
 });

@@ -73,6 +73,8 @@ const GatewayConfig = ServiceConfig.extend({
   /** Ports below 1024 that webhooks may use, beside 443 and 80. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_PORTS: PortList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
+  /** How long merchants see their requests. With 0, requests are not stored. */
+  REQUEST_LOG_DAYS: Limit.max(365).default(7),
   /** Payment pages that can be open on this gateway with a stream of events. Further ones poll; with 0, all poll. */
   PAY_PAGE_STREAMS: Limit.default(20_000),
   /** The same per client address (IPv6: /64), which customers of a mobile carrier can share. */

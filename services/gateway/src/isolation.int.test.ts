@@ -16,7 +16,9 @@ import * as pageSettings from './api/payment-page/payment-page-settings.ts';
 import * as payments from './api/payments/payment-queries.ts';
 import * as settlement from './api/reports/settlement.ts';
 import * as volume from './api/reports/volume.ts';
+import * as requestList from './api/requests/request-list.ts';
 import * as refunds from './api/refunds/refund-routes.ts';
+import type { RequestListQuery } from './api/requests/request-schemas.ts';
 import * as userList from './api/users/user-list.ts';
 import * as webhooks from './api/webhooks/webhook-queries.ts';
 import * as recorded from './audit/record-change.ts';
@@ -25,6 +27,7 @@ import * as deletions from './door/idempotency/deleted-resources.ts';
 import * as requests from './door/idempotency/stored-requests.ts';
 import * as credentials from './door/keys/credentials.ts';
 import * as scopeUses from './door/keys/scope-uses.ts';
+import * as requestLog from './door/request-log/logged-requests.ts';
 import * as challenges from './identity/challenges.ts';
 import * as passkeys from './identity/passkey-store.ts';
 import * as sessions from './identity/sessions.ts';
@@ -39,6 +42,7 @@ import {
   type Ids,
   idsOf,
   insertParty,
+  loggedBy,
   MERCHANT_DEFINITION,
   othersThan,
   PARTIES,
@@ -242,6 +246,22 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       volume.readVolume({ db, merchantId, from: undefined, to: undefined, timezone: 'UTC', at: AT }),
     ),
   },
+  'api/requests/request-list.ts': {
+    listLoggedRequests: ofMerchant(async (db, own, given) => {
+      const filters: Partial<RequestListQuery>[] = [
+        { request_id: given.requestId },
+        { api_key_id: given.keyId },
+        { method: 'POST' },
+        { status: '404' },
+        { status: '4xx', path: '/v1/' },
+        { code: 'not_found' },
+      ];
+      const found = [];
+      for (const filter of filters)
+        found.push(await requestList.listLoggedRequests(db, own.merchantId, { ...LIST, ...filter }));
+      return found;
+    }),
+  },
   'api/users/user-list.ts': {
     listUsers: ofMerchant((db, own) => userList.listUsers(db, own.merchantId, LIST)),
   },
@@ -356,6 +376,15 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, Statement | Re
       scopeUses.updateScopeUses(db, [{ kid: own.kid, scope: 'orders:self:read', day: '2026-01-31' }]),
     ),
     scopeUsesOf: ofKey((db, own) => scopeUses.scopeUsesOf(db, [own.kid])),
+  },
+  'door/request-log/logged-requests.ts': {
+    insertRequests: ofKey((db, own) =>
+      requestLog.insertRequests(db, [
+        { ...loggedBy(own), id: 'req_new' },
+        { ...loggedBy(own), id: own.requestId, status: 500 },
+      ]),
+    ),
+    deleteRequests: ofAll('a gateway deletes what is old'),
   },
   'identity/challenges.ts': {
     useChallenge: ofKey((db, own) => challenges.useChallenge(db, { text: own.token, expiresAt: AT })),

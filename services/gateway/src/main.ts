@@ -41,12 +41,16 @@ import { createKeyVerifier } from './door/keys/hash.ts';
 import { createLastUsedTracker } from './door/keys/last-used.ts';
 import { createScopeUseTracker, updateScopeUses } from './door/keys/scope-uses.ts';
 import { createRateLimits } from './door/limits/rate-limits.ts';
+import { deleteRequests, insertRequests } from './door/request-log/logged-requests.ts';
+import { createRequestLog } from './door/request-log/request-log.ts';
 import { createOidcProvider } from './identity/oidc.ts';
 import { deleteEndedSignIns } from './identity/sessions.ts';
 import { totpBoxOfEachKey } from './identity/users.ts';
 import { migrateGateway } from './migrations.ts';
 import { readSdkPackage } from './openapi/sdk-package.ts';
 import { openPools, type Pools } from './pools.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
 
 await runService(async () => {
   const config = readConfig(process.env);
@@ -66,10 +70,13 @@ await runService(async () => {
   const clock = createClockGuard({ now, ...databaseClocks(pool), metrics, log });
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
   const scopeUses = createScopeUseTracker({ write: (uses) => updateScopeUses(pool, uses), log });
+  const requestLog = createRequestLog({ write: (requests) => insertRequests(pool, requests), metrics, log });
   const cleanup = startCleanup({
     tasks: {
       'deleted expired idempotency keys': () => deleteExpiredRequests(pool, clock.endsBy()),
       'deleted ended sessions and links': () => deleteEndedSignIns(pool, clock.endsBy()),
+      'deleted old requests': () =>
+        deleteRequests(pool, new Date(clock.endsBy().getTime() - config.REQUEST_LOG_DAYS * DAY_MS)),
       'deleted stored responses of deleted orders': () => completeCrashedDeletions(pool, clock.endsBy()),
     },
     log,
@@ -83,6 +90,7 @@ await runService(async () => {
     ...services.clients,
     authenticator: keyAuthenticator(config, pools, { onUse: lastUsed.record, now, log }),
     onScopeUse: (kid, scope) => scopeUses.record(kid, scope, now()),
+    requestLog: config.REQUEST_LOG_DAYS > 0 ? requestLog : undefined,
     pepper: config.API_KEY_PEPPER[0]!,
     limits: createRateLimits({
       perSecond: config.RATE_LIMIT_PER_SECOND,
@@ -140,6 +148,7 @@ await runService(async () => {
       cleanup.stop,
       lastUsed.stop,
       scopeUses.stop,
+      requestLog.stop,
       () => audit?.stop(),
       instanceLock.stop,
       store.close,

@@ -347,6 +347,15 @@ export interface Methods {
   revokeApiKey(id: string, options?: RequestOptions): Promise<Schemas['ApiKey']>;
 
   /**
+   * List requests.
+   *
+   * Lists the requests that were made with the API keys of your merchant, and the changes that its users made in the dashboard, sorted by the time at which they arrived. A request appears about a second after its response, and is kept for 7 days unless the operator configured another period. Bodies and queries are not stored. The list is for finding faults and not a record: under overload, and when a gateway crashes, requests may be missing. Stop when `page >= totalPages`.
+   *
+   * Needs the scope `requests:self:read`.
+   */
+  listRequests(query?: Query<'listRequests'>, options?: RequestOptions): List<Schemas['LoggedRequest'], Schemas['LoggedRequestPage']>;
+
+  /**
    * List the roles of users.
    *
    * Each role, what it is for, and its scopes.
@@ -632,6 +641,7 @@ export const ROUTES: { readonly [Id in keyof Methods]: Route } = {
   updateApiKey: { method: 'PATCH', path: '/v1/api-keys/{id}', takes: ['body'] },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/{id}/rotate', takes: ['body'], keyed: true },
   revokeApiKey: { method: 'POST', path: '/v1/api-keys/{id}/revoke', takes: [], keyed: true },
+  listRequests: { method: 'GET', path: '/v1/requests', takes: ['query'], list: true },
   getRoles: { method: 'GET', path: '/v1/roles', takes: [] },
   listUsers: { method: 'GET', path: '/v1/users', takes: ['query'], list: true },
   createUser: { method: 'POST', path: '/v1/users', takes: ['body'], keyed: true },

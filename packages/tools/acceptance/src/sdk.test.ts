@@ -196,6 +196,15 @@ test('invites, changes and deletes users', async () => {
   expect(items.map(({ type }) => type)).toEqual(['UserInvited', 'UserChanged', 'SignInLinkCreated', 'UserDeleted']);
 });
 
+test('lists requests, refused ones with their code', async () => {
+  const refusal = await client.getOrder('ord_unknown').catch((error: ApiError) => error);
+  const { request_id: requestId } = refusal as ApiError;
+  const request = await until('the request is in the log', async () => {
+    return (await client.listRequests({ request_id: requestId!, status: '4xx' })).items[0];
+  });
+  expect(request).toMatchObject({ id: requestId, path: '/v1/orders/ord_unknown', status: 404, code: 'not_found' });
+});
+
 test('a refusal has the code of the reference', async () => {
   const failure = client.reportProviderPayment('nobody', {
     order_id: 'ord_1',

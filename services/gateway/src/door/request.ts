@@ -19,6 +19,8 @@ interface CallerOfMerchant {
 export interface KeyCaller extends CallerOfMerchant {
   readonly by: 'key';
   readonly kid: string;
+  /** The id of the key, `key_` and a ULID. */
+  readonly keyId: string;
 }
 
 /** A person who signed in. */

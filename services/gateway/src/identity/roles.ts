@@ -32,6 +32,7 @@ export const ROLES: Readonly<Record<Role, { readonly description: string; readon
       'api-keys:self:read',
       'api-keys:self:update',
       'api-keys:self:revoke',
+      'requests:self:read',
     ],
   },
   support: {

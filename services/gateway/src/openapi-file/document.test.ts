@@ -75,6 +75,7 @@ test('the document contains every endpoint', () => {
     'GET /v1/reports/settlements',
     'GET /v1/reports/settlements.csv',
     'GET /v1/reports/volume',
+    'GET /v1/requests',
     'GET /v1/roles',
     'GET /v1/users',
     'GET /v1/users/{id}',

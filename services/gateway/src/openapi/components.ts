@@ -100,6 +100,7 @@ import { DayVolume, RefundVolume, Volume, VolumeSums } from '../api/reports/volu
 import { PaymentPage, RefundedPayment, RefundPaymentBody } from '../api/payments/payment-routes.ts';
 import { CreateRefundClaimBody } from '../api/refunds/claim-routes.ts';
 import { CreateRefundRequestBody, RefundPage } from '../api/refunds/refund-routes.ts';
+import { LoggedRequest, LoggedRequestPage } from '../api/requests/request-schemas.ts';
 import {
   CreateSignInLinkDto,
   CreateUserDto,
@@ -225,6 +226,8 @@ export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   CreateApiKeyDto,
   UpdateApiKeyDto,
   RotateApiKeyDto,
+  LoggedRequest,
+  LoggedRequestPage,
   User,
   UserPage,
   UserWithLink,

@@ -40,6 +40,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
     { name: 'Orders', description: 'An order is a request for payment. It tracks the amount due and its payments.' },
     { name: 'Payments', description: 'A payment is money that was received for an order.' },
     { name: 'API keys', description: 'The keys of your merchant, without the keys themselves.' },
+    { name: 'Requests', description: 'The requests of the last days that were made with the keys of your merchant.' },
     { name: 'Users', description: 'The people who sign in to the dashboard of your merchant, and their roles.' },
     { name: 'Webhooks', description: 'Webhooks deliver events to your server.' },
     {

@@ -27,6 +27,7 @@ import { SimulatedOutcome } from '../api/debug/debug-schemas.ts';
 import { SortOrder } from '../api/lists/list-query.ts';
 import { SettingsOwner } from '../api/merchants/deposit-settings.ts';
 import { AttentionReason } from '../api/overview/overview-schemas.ts';
+import { RequestMethod } from '../api/requests/request-schemas.ts';
 import { UserStatus, UserStatusChange } from '../api/users/user-schemas.ts';
 import { KeyEnvironment, Scope } from '../door/keys/api-key.ts';
 import { Role } from '../identity/roles.ts';
@@ -70,6 +71,7 @@ export const ENUMS: Readonly<Record<string, { readonly schema: z.ZodEnum; readon
   SettingsOwner: open(SettingsOwner, 'Whose a setting is.'),
   Scope: open(Scope, 'What an API key may do.'),
   ApiKeyStatus: open(ApiKeyStatus, 'Whether an API key works.'),
+  RequestMethod: open(RequestMethod, 'The HTTP method of a request.'),
   Role: open(Role, 'What a user of a merchant may do.'),
   UserStatus: open(UserStatus, 'Whether a user can sign in.'),
   UserStatusChange: closed(UserStatusChange, 'Whether a user may sign in from now on.'),

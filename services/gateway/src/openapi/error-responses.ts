@@ -84,6 +84,7 @@ const FAULTS: Record<string, FaultDetail> = {
     message: 'must be an IP address or a CIDR block, such as 203.0.113.7 or 203.0.113.0/24',
   },
   rotateApiKey: { path: 'overlap_seconds', message: 'must be at most 2592000' },
+  listRequests: { path: 'status', message: 'must be an HTTP status, like 404, or a class of them, like 4xx' },
   createUser: { path: 'email', message: 'must be an email address' },
   updateUser: { path: 'body', message: 'must have name, role or status' },
   createSignInLink: { path: 'remove_totp', message: 'must be true or false' },

@@ -31,6 +31,8 @@ import { verifySecret } from '../door/keys/hash.ts';
 import { createLastUsedTracker } from '../door/keys/last-used.ts';
 import { createScopeUseTracker, updateScopeUses } from '../door/keys/scope-uses.ts';
 import { createRateLimits } from '../door/limits/rate-limits.ts';
+import { insertRequests } from '../door/request-log/logged-requests.ts';
+import { createRequestLog } from '../door/request-log/request-log.ts';
 import type { OidcProvider } from '../identity/oidc.ts';
 import { migrateGateway } from '../migrations.ts';
 import type { SdkPackage } from '../openapi/sdk-package.ts';
@@ -56,6 +58,7 @@ export interface TestGateway {
   /** Creates a merchant with a key. */
   readonly merchant: (spec?: Partial<KeySpec>) => Promise<TestMerchant>;
   readonly flushLastUsed: () => Promise<void>;
+  readonly flushRequestLog: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -101,6 +104,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const services = await startServices();
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log, everyMs: 60_000 });
   const scopeUses = createScopeUseTracker({ write: (uses) => updateScopeUses(pool, uses), log, everyMs: 60_000 });
+  const requestLog = createRequestLog({ write: (requests) => insertRequests(pool, requests), log, everyMs: 60_000 });
   const instanceLock = holdInstanceLock({ url: database.url, log });
   while (instanceLock.instanceName() === null) await sleep(5);
   const outages = createOutages(log);
@@ -119,6 +123,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
     }),
     onScopeUse: (kid, scope) => scopeUses.record(kid, scope, now()),
+    requestLog,
     pepper: PEPPER,
     limits: createRateLimits({
       perSecond: options.perSecond ?? 0,
@@ -157,11 +162,13 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       await lastUsed.stop();
       await scopeUses.stop();
     },
+    flushRequestLog: requestLog.stop,
     close: async () => {
       outages.stop();
       await app.close();
       await lastUsed.stop();
       await scopeUses.stop();
+      await requestLog.stop();
       await instanceLock.stop();
       await services.close();
       await pools.end();

@@ -5,6 +5,7 @@ import { encodeTime } from 'ulid';
 import { insertMerchant } from '../api/merchants/merchant-queries.ts';
 import { replacePaymentPageSettings } from '../api/payment-page/payment-page-settings.ts';
 import { issueKey, type KeySpec } from '../door/keys/credentials.ts';
+import { insertRequests, type LoggedRequest } from '../door/request-log/logged-requests.ts';
 import { insertPasskey } from '../identity/passkey-store.ts';
 import { startSession } from '../identity/sessions.ts';
 import { rememberBrowser } from '../identity/sign-in-attempts.ts';
@@ -50,6 +51,7 @@ export const idsOf = (party: Party) => {
     logoHash: merchantMark(party.merchant),
     kid: `kid${keyMark(party)}`.padEnd(12, '0'),
     keyId: `key_${row}`,
+    requestId: `req_${row}`,
     userId: `usr_${row}`,
     sessionId: `ses_${row}`,
     passkeyId: `pky_${row}`,
@@ -101,6 +103,7 @@ export const insertParty = async (db: Pool, party: Party, state: PartyState): Pr
   const ids = idsOf(party);
   if (party.key === 1) await insertMerchantRows(db, ids);
   await insertKeys(db, ids, state);
+  await insertRequests(db, [loggedBy(ids)]);
   await insertUserRows(db, ids);
   await insertOrder(db, ids, state);
   await insertWebhook(db, ids, state);
@@ -141,6 +144,13 @@ const insertKeys = async (db: Queryable, ids: Ids, { keyStatus, request }: Party
     ],
   );
 };
+
+/** A request of the key of a party. */
+export const loggedBy = ({ requestId, merchantId, keyId, orderId }: Ids): LoggedRequest => ({
+  ...{ id: requestId, merchant_id: merchantId, api_key_id: keyId, user_id: null, method: 'POST', status: 404 },
+  ...{ path: `/v1/orders/${orderId}/cancel`, code: 'not_found', duration_ms: 12, address: '203.0.113.7' },
+  created_at: MADE_AT,
+});
 
 const insertUserRows = async (db: Queryable, ids: Ids): Promise<void> => {
   const { merchantId, userId, sessionId, email, token } = ids;

@@ -43,6 +43,7 @@ beforeAll(async () => {
         by: 'key',
         actor: 'key:k',
         kid: 'k',
+        keyId: 'key_k',
         merchantId: MERCHANT_ID,
         scopes: new Set(Scope.options),
         paymentMethods: [],

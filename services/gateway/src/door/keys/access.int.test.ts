@@ -49,6 +49,7 @@ const ENDPOINTS = [
   ['PATCH', `/v1/api-keys/${apiKey}`, 'api-keys:self:update'],
   ['POST', `/v1/api-keys/${apiKey}/rotate`, 'api-keys:self:update'],
   ['POST', `/v1/api-keys/${apiKey}/revoke`, 'api-keys:self:revoke'],
+  ['GET', '/v1/requests', 'requests:self:read'],
   ['GET', '/v1/roles', 'users:self:read'],
   ['POST', '/v1/users', 'users:self:create'],
   ['GET', '/v1/users', 'users:self:read'],

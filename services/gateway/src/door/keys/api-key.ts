@@ -24,6 +24,7 @@ export const SCOPES = {
   'users:self:read': 'read and list users and roles',
   'users:self:update': 'change users, and make sign-in links, where the role allows no more than this',
   'users:self:delete': 'delete users whose role allows no more than this',
+  'requests:self:read': 'list the requests that were made with the keys of the merchant',
   'audit-log:self:read': 'list who changed keys, users, webhooks and settings',
 } as const;
 

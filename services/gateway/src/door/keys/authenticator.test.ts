@@ -84,6 +84,7 @@ test('returns the merchant and scopes of a valid key, and records its use', asyn
     by: 'key',
     actor: `key:${key.kid}`,
     kid: key.kid,
+    keyId: 'key_1',
     merchantId: 'mer_1',
     scopes: new Set(['orders:self:read']),
     paymentMethods: [],

@@ -158,6 +158,7 @@ const verifyKey = async (
       by: 'key',
       actor: `key:${credential.kid}`,
       kid: credential.kid,
+      keyId: credential.id,
       merchantId: credential.merchant_id,
       scopes: new Set(credential.scopes),
       paymentMethods: credential.payment_methods,
