@@ -92,6 +92,14 @@ const pages = [
     '/api-keys',
     lazyPage(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
   ),
+  page(
+    '/requests',
+    lazyPage(() => import('./pages/requests/requests-page.tsx'), 'RequestsPage'),
+  ),
+  page(
+    '/requests/$id',
+    lazyPage(() => import('./pages/requests/request-page.tsx'), 'RequestPage'),
+  ),
 ];
 
 const settings = createRoute({

@@ -40,6 +40,7 @@ test('finds the page that shows a list of the overview', () => {
     to: '/deliveries',
     search: { webhook_id: 'whk_1', status: 'failed' },
   });
+  expect(pageOfList('/v1/requests?status=4xx')).toEqual({ to: '/requests', search: { status: '4xx' } });
   expect(pageOfList('/v1/something-new')).toBeUndefined();
 });
 

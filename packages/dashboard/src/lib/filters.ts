@@ -51,6 +51,11 @@ const LISTS = {
     page: '/deliveries',
     filters: ['webhook_id', 'status', 'event_type', 'last_status_code', 'from_date', 'to_date'],
   },
+  requests: {
+    api: '/v1/requests',
+    page: '/requests',
+    filters: ['method', 'status', 'code', 'api_key_id', 'path', 'request_id', 'from_date', 'to_date'],
+  },
   'audit-log': {
     api: '/v1/merchants/me/audit-log',
     page: '/settings/audit-log',

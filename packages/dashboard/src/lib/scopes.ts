@@ -21,6 +21,7 @@ export const NEEDS = {
   createUsers: 'users:self:create',
   updateUsers: 'users:self:update',
   deleteUsers: 'users:self:delete',
+  readRequests: 'requests:self:read',
   readAuditLog: 'audit-log:self:read',
 } as const;
 

@@ -14,6 +14,7 @@ import {
   PaymentsIcon,
   RefundsIcon,
   ReportsIcon,
+  RequestsIcon,
   SettingsIcon,
   WebhooksIcon,
 } from '../ui/icons.tsx';
@@ -38,6 +39,7 @@ const developerPlaces = (): Place[] => [
   { to: '/webhooks', name: t.nav.webhooks, icon: <WebhooksIcon />, need: 'readWebhooks' },
   { to: '/deliveries', name: t.nav.deliveries, icon: <DeliveriesIcon />, need: 'readWebhooks' },
   { to: '/api-keys', name: t.nav.apiKeys, icon: <KeysIcon />, need: 'readKeys' },
+  { to: '/requests', name: t.nav.requests, icon: <RequestsIcon />, need: 'readRequests' },
 ];
 
 /** The pages that the user may see. */

@@ -7,6 +7,7 @@ import { oidc } from './en/oidc.ts';
 import { orders } from './en/orders.ts';
 import { passkeys } from './en/passkeys.ts';
 import { reports } from './en/reports.ts';
+import { requests } from './en/requests.ts';
 import { settings } from './en/settings.ts';
 import { webhooks } from './en/webhooks.ts';
 
@@ -20,6 +21,7 @@ export const en = {
   orders,
   passkeys,
   reports,
+  requests,
   settings,
   webhooks,
 };

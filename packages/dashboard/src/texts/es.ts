@@ -8,6 +8,7 @@ import { oidc } from './es/oidc.ts';
 import { orders } from './es/orders.ts';
 import { passkeys } from './es/passkeys.ts';
 import { reports } from './es/reports.ts';
+import { requests } from './es/requests.ts';
 import { settings } from './es/settings.ts';
 import { webhooks } from './es/webhooks.ts';
 
@@ -21,6 +22,7 @@ export const es: Texts = {
   orders,
   passkeys,
   reports,
+  requests,
   settings,
   webhooks,
 };

@@ -8,6 +8,7 @@ import { oidc } from './pt/oidc.ts';
 import { orders } from './pt/orders.ts';
 import { passkeys } from './pt/passkeys.ts';
 import { reports } from './pt/reports.ts';
+import { requests } from './pt/requests.ts';
 import { settings } from './pt/settings.ts';
 import { webhooks } from './pt/webhooks.ts';
 
@@ -21,6 +22,7 @@ export const pt: Texts = {
   orders,
   passkeys,
   reports,
+  requests,
   settings,
   webhooks,
 };

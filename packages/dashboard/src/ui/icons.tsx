@@ -79,6 +79,12 @@ export const KeysIcon = () => (
   </Icon>
 );
 
+export const RequestsIcon = () => (
+  <Icon>
+    <path d="M4 6h16M4 12h16M4 18h10" />
+  </Icon>
+);
+
 export const SettingsIcon = () => (
   <Icon>
     <path d="M4 7h10M18 7h2M4 17h2M10 17h10" />

@@ -91,6 +91,13 @@ const COLORS: Readonly<Record<string, string>> = {
   failed: 'red',
 };
 
+/** The status of an HTTP response. */
+export const HttpStatus = ({ status }: { readonly status: number }) => (
+  <Badge variant="light" color={status >= 500 ? 'red' : status >= 400 ? 'orange' : 'green'} className="status">
+    {status}
+  </Badge>
+);
+
 interface StatusProps {
   readonly value: string;
   readonly words: Readonly<Record<string, string>>;

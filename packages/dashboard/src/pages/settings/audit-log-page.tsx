@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import type { ApiKey, ApiKeyPage, AuditLogEntry, User, UserPage } from '@cpg/sdk';
 import { changeInWords, pageOfSubject } from '../../lib/audit-log.ts';
 import { shorten } from '../../lib/ids.ts';
+import { nameOfKey, nameOfUser } from '../../lib/names.ts';
 import { actorOf } from '../../lib/timeline.ts';
 import { useOnce } from '../../queries.ts';
 import { useAllowed } from '../../session.ts';
@@ -97,9 +98,6 @@ const detailsOf = ({ changes, reason }: AuditLogEntry): string[] => [
   ...(reason === undefined ? [] : [reason]),
   ...changes.map((change) => changeInWords(change, t.auditLog)),
 ];
-
-const nameOfUser = (user: User): string => user.name ?? user.email;
-const nameOfKey = (key: ApiKey): string => key.label ?? `${key.prefix}…`;
 
 const actorInWords = (actor: string, { users, keys }: Names): string => {
   const { kind, name } = actorOf(actor);

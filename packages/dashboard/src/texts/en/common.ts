@@ -11,6 +11,7 @@ export const common = {
     deliveries: 'Deliveries',
     developers: 'Developers',
     apiKeys: 'API keys',
+    requests: 'Requests',
     settings: 'Settings',
     docs: 'API reference',
     open: 'Open the navigation',

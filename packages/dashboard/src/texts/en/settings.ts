@@ -30,6 +30,7 @@ export const settings = {
       reports: 'Reports',
       'api-keys': 'API keys',
       users: 'Users',
+      requests: 'Requests',
       'audit-log': 'Audit log',
     } as Record<string, string>,
     scopeWords: {
@@ -54,6 +55,7 @@ export const settings = {
       'users:self:read': 'see users and roles',
       'users:self:update': 'change users and their roles',
       'users:self:delete': 'remove users',
+      'requests:self:read': 'see the requests that were made with keys',
       'audit-log:self:read': 'see who changed keys, users, webhooks and settings',
     } as Record<string, string>,
     addresses: 'Works only from',

@@ -13,6 +13,7 @@ export const common: typeof en = {
     deliveries: 'Entregas',
     developers: 'Desarrolladores',
     apiKeys: 'Claves de API',
+    requests: 'Solicitudes',
     settings: 'Ajustes',
     docs: 'Referencia de la API',
     open: 'Abrir la navegación',

@@ -32,6 +32,7 @@ export const settings: typeof en = {
       reports: 'Informes',
       'api-keys': 'Claves de API',
       users: 'Usuarios',
+      requests: 'Solicitudes',
       'audit-log': 'Registro de cambios',
     },
     scopeWords: {
@@ -56,6 +57,7 @@ export const settings: typeof en = {
       'users:self:read': 'ver usuarios y roles',
       'users:self:update': 'cambiar usuarios y sus roles',
       'users:self:delete': 'quitar usuarios',
+      'requests:self:read': 'ver las solicitudes hechas con claves',
       'audit-log:self:read': 'ver quién cambió claves, usuarios, webhooks y ajustes',
     },
     addresses: 'Funciona solo desde',

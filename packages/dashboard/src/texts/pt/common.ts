@@ -13,6 +13,7 @@ export const common: typeof en = {
     deliveries: 'Entregas',
     developers: 'Desenvolvedores',
     apiKeys: 'Chaves de API',
+    requests: 'Requisições',
     settings: 'Configurações',
     docs: 'Referência da API',
     open: 'Abrir a navegação',

@@ -32,6 +32,7 @@ export const settings: typeof en = {
       reports: 'Relatórios',
       'api-keys': 'Chaves de API',
       users: 'Usuários',
+      requests: 'Requisições',
       'audit-log': 'Registro de alterações',
     },
     scopeWords: {
@@ -56,6 +57,7 @@ export const settings: typeof en = {
       'users:self:read': 'ver usuários e papéis',
       'users:self:update': 'mudar usuários e seus papéis',
       'users:self:delete': 'remover usuários',
+      'requests:self:read': 'ver as requisições feitas com chaves',
       'audit-log:self:read': 'ver quem mudou chaves, usuários, webhooks e configurações',
     },
     addresses: 'Funciona só de',

@@ -14,6 +14,8 @@ export interface FullShop {
   readonly orphan: string;
   readonly webhook: string;
   readonly delivery: string;
+  /** A request that was refused. */
+  readonly request: string;
 }
 
 /** A shop with something on every page. Every text that a merchant, a shop or a payer chooses is hostile by default. */
@@ -45,6 +47,11 @@ export const openFullShop = async (stack: StackFiles, receiver: Receiver, text =
     const { items } = await api.deliveries(webhook, { status: 'delivered' });
     return items.length > 0 && items;
   });
+  const { request_id: request } = (await api.send('GET', `/v1/orders/${encodeURIComponent(text)}`)).body;
+  await until('the request is in the log', async () => {
+    const { body } = await api.send('GET', `/v1/requests?request_id=${request}`);
+    return body.total === 1;
+  });
   const ids = { waiting: waiting.id, paid: paid.id, canceled: canceled.id };
-  return { shop, orders: ids, orphan, webhook, delivery: delivery!.id };
+  return { shop, orders: ids, orphan, webhook, delivery: delivery!.id, request };
 };

@@ -37,7 +37,7 @@ export const withFullShop = (limitMs: number, text?: string): Opened => {
 };
 
 /** The pages of the dashboard by name. */
-export const pagesOf = ({ orders, orphan, webhook, delivery }: FullShop): Record<string, string> => ({
+export const pagesOf = ({ orders, orphan, webhook, delivery, request }: FullShop): Record<string, string> => ({
   home: '/',
   orders: '/orders',
   'orders without a match': '/orders?q=nothing+has+this',
@@ -56,6 +56,10 @@ export const pagesOf = ({ orders, orphan, webhook, delivery }: FullShop): Record
   deliveries: '/deliveries',
   delivery: `/deliveries/${webhook}/${delivery}`,
   'API keys': '/api-keys',
+  requests: '/requests',
+  'requests without a match': '/requests?code=nothing_has_this',
+  request: `/requests/${request}`,
+  'unknown request': '/requests/req_01KG9Q2T8Q1A2B3C4D5E6F7G8J',
   settings: '/settings',
   deposits: '/settings/deposits',
   'payment page': '/settings/payment-page',

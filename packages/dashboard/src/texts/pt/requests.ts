@@ -1,0 +1,23 @@
+export const requests = {
+  title: 'Requisições',
+  one: 'Requisição',
+  note: 'As requisições das suas chaves de API nos últimos dias, e o que os usuários alteraram aqui. Elas aparecem cerca de um segundo depois da resposta; os corpos não são guardados.',
+  empty: 'Ainda não houve requisições, ou o operador deste gateway não as guarda.',
+  missing:
+    'Não existe essa requisição. Ela aparece cerca de um segundo depois da resposta, e fica guardada por alguns dias.',
+  request: 'Requisição',
+  method: 'Método',
+  pathStart: 'O caminho começa com',
+  status: 'Status',
+  statusFilter: 'Status, como 404 ou 4xx',
+  code: 'Código de erro',
+  by: 'Por',
+  key: 'Chave de API',
+  user: 'Usuário',
+  address: 'De',
+  duration: 'Duração',
+  at: 'Quando',
+  id: 'Id da requisição',
+  ofKey: 'Todas as requisições desta chave',
+  took: (ms: number) => `${ms} ms`,
+};
