@@ -734,6 +734,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests
+         * @description Lists the requests that were made with the API keys of your merchant, and the changes that its users made in the dashboard, sorted by the time at which they arrived. A request appears about a second after its response, and is kept for 7 days unless the operator configured another period. Bodies and queries are not stored. The list is for finding faults and not a record: under overload, and when a gateway crashes, requests may be missing. Stop when `page >= totalPages`.
+         *
+         *     Needs the scope `requests:self:read`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/roles": {
         parameters: {
             query?: never;
@@ -2356,6 +2378,63 @@ export interface components {
          * @enum {string}
          */
         LedgerAccount: "payer" | "received" | "net" | "fee" | "surplus" | "orphan" | "refunded" | "returned";
+        /**
+         * @example {
+         *       "id": "req_01KG9Q2T8Q1A2B3C4D5E6F7G8J",
+         *       "merchant_id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
+         *       "method": "POST",
+         *       "path": "/v1/orders/ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C/cancel",
+         *       "status": 409,
+         *       "code": "cancel_not_allowed",
+         *       "api_key_id": "key_01KG9Q0B2C3D4E5F6G7H8J9K0M",
+         *       "duration_ms": 18,
+         *       "address": "203.0.113.7",
+         *       "created_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
+        LoggedRequest: {
+            /** @description The id of the request: its response has it in `x-request-id`, and an error in `request_id`. */
+            id: string;
+            /** @description The merchant that owns it: `mer_` and a ULID. */
+            merchant_id: string;
+            /** @description The HTTP method. */
+            method: components["schemas"]["RequestMethod"];
+            /** @description The path as you sent it, without the query. */
+            path: string;
+            /** @description The HTTP status of the response. */
+            status: number;
+            /** @description The code of the error. Absent if the response is no error. */
+            code?: string | undefined;
+            /** @description The API key that made it. Absent if a user of the dashboard did. */
+            api_key_id?: string | undefined;
+            /** @description The user of the dashboard who made it. Absent if an API key did. */
+            user_id?: string | undefined;
+            /** @description How long the gateway took to answer, in milliseconds. */
+            duration_ms: number;
+            /** @description The IP address of the client. */
+            address: string;
+            /**
+             * Format: date-time
+             * @description When it arrived: ISO 8601, UTC, milliseconds.
+             */
+            created_at: string;
+        };
+        LoggedRequestPage: {
+            /** @description The items of this page. */
+            items: components["schemas"]["LoggedRequest"][];
+            /** @description The maximum number of items per page. */
+            limit: number;
+            /** @description The number of items in this page. */
+            count: number;
+            /** @description The exact number of matching items over all pages, also with filters and dates. */
+            total: number;
+            /** @description The number of this page; 1 with a `cursor`. */
+            page: number;
+            /** @description The number of pages; 0 if nothing matches. */
+            totalPages: number;
+            /** @description The `cursor` of the next page. Absent on the last page. */
+            next_cursor?: string | undefined;
+        };
         /**
          * @example {
          *       "id": "mer_01KG9Q0A1B2C3D4E5F6G7H8J9K",
@@ -5553,6 +5632,11 @@ export interface components {
             event_types?: components["schemas"]["WebhookEventType"][] | undefined;
         };
         /**
+         * @description The HTTP method of a request. New values can be added: handle a value that you do not know.
+         * @enum {string}
+         */
+        RequestMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+        /**
          * @description What a user of a merchant may do. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
@@ -5614,7 +5698,7 @@ export interface components {
          * @description What an API key may do. New values can be added: handle a value that you do not know.
          * @enum {string}
          */
-        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke" | "users:self:create" | "users:self:read" | "users:self:update" | "users:self:delete" | "audit-log:self:read";
+        Scope: "merchant:self:read" | "merchant:self:update" | "orders:self:create" | "orders:self:read" | "orders:self:update" | "orders:self:delete" | "payments:self:read" | "payments:self:refund" | "webhooks:self:create" | "webhooks:self:read" | "webhooks:self:update" | "webhooks:self:delete" | "reports:self:read" | "api-keys:self:create" | "api-keys:self:read" | "api-keys:self:update" | "api-keys:self:revoke" | "users:self:create" | "users:self:read" | "users:self:update" | "users:self:delete" | "requests:self:read" | "audit-log:self:read";
         ScopeLastUse: {
             /** @description The scope. */
             scope: components["schemas"]["Scope"];
@@ -6374,6 +6458,8 @@ export type ItemKind = components['schemas']['ItemKind'];
 export type ItemTotals = components['schemas']['ItemTotals'];
 export type KeyEnvironment = components['schemas']['KeyEnvironment'];
 export type LedgerAccount = components['schemas']['LedgerAccount'];
+export type LoggedRequest = components['schemas']['LoggedRequest'];
+export type LoggedRequestPage = components['schemas']['LoggedRequestPage'];
 export type Merchant = components['schemas']['Merchant'];
 export type MerchantCreateOrderDto = components['schemas']['MerchantCreateOrderDto'];
 export type MerchantType = components['schemas']['MerchantType'];
@@ -6500,6 +6586,7 @@ export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];
 export type ReplayStatus = components['schemas']['ReplayStatus'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
+export type RequestMethod = components['schemas']['RequestMethod'];
 export type Role = components['schemas']['Role'];
 export type RoleDescription = components['schemas']['RoleDescription'];
 export type RoleList = components['schemas']['RoleList'];
@@ -7666,6 +7753,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. By default 1. A page past the end is empty. */
+                page?: number | undefined;
+                /** @description Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change. */
+                cursor?: string | undefined;
+                /** @description Maximum number of items per page. By default 10. */
+                limit?: number | undefined;
+                /** @description Sort order by creation time: `asc` is oldest first, `desc` is newest first. By default `desc`. */
+                sort?: components["schemas"]["SortOrder"] | undefined;
+                /** @description Only items created at or after this time. */
+                from_date?: string | undefined;
+                /** @description Only items created at or before this time. */
+                to_date?: string | undefined;
+                /** @description Only requests with this HTTP method. */
+                method?: components["schemas"]["RequestMethod"] | undefined;
+                /** @description Only requests that were answered with this HTTP status, like `404`, or one of its class, like `4xx`. */
+                status?: string | undefined;
+                /** @description Only requests that were answered with this error code. */
+                code?: string | undefined;
+                /** @description Only requests of this API key. */
+                api_key_id?: string | undefined;
+                /** @description Only the request with this id. */
+                request_id?: string | undefined;
+                /** @description Only requests whose path starts with this text, like `/v1/orders`. */
+                path?: string | undefined;
+            } | undefined;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoggedRequestPage"];
                 };
             };
         };
