@@ -11,6 +11,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Empty, Loaded, Needs } from '../../ui/states.tsx';
 import { VolumeChart } from '../../ui/volume-chart.tsx';
 import { dayColumn, sumColumns } from './columns.tsx';
+import { Ledger } from './ledger.tsx';
 import { PeriodFields } from './period-fields.tsx';
 import { ReportTable } from './report-table.tsx';
 
@@ -20,7 +21,12 @@ export const ReportsPage = () => {
     <Page title={t.reports.title}>
       <Needs need="overview">
         <PeriodFields period={period} />
-        {period.fault === undefined && <Report period={period} />}
+        {period.fault === undefined && (
+          <>
+            <Report period={period} />
+            <Ledger period={period} />
+          </>
+        )}
       </Needs>
     </Page>
   );

@@ -26,4 +26,19 @@ export const reports = {
   refunds: 'Refunds',
   refunded: 'Given back',
   empty: 'No payment was applied and nothing was given back in this time.',
+  ledger: {
+    title: 'Balances and settlement report',
+    note: 'Where your money is now. The report has every movement of the period as double-entry bookkeeping, with its value at the sale.',
+    download: 'Download the report (CSV)',
+    empty: 'No payment was seen yet.',
+    accounts: {
+      received: 'Waits for a decision',
+      net: 'Yours',
+      fee: 'Fee owed',
+      surplus: 'Surplus',
+      orphan: 'Orphans',
+      refunded: 'Given back',
+      returned: 'Taken back by the chain',
+    },
+  },
 };

@@ -28,4 +28,19 @@ export const reports: typeof en = {
   refunds: 'Reembolsos',
   refunded: 'Devuelto',
   empty: 'En este tiempo no se aplicó ningún pago ni se devolvió nada.',
+  ledger: {
+    title: 'Saldos e informe de liquidación',
+    note: 'Dónde está ahora tu dinero. El informe tiene cada movimiento del período por partida doble, con su valor en el momento de la venta.',
+    download: 'Descargar el informe (CSV)',
+    empty: 'Aún no se vio ningún pago.',
+    accounts: {
+      received: 'Espera una decisión',
+      net: 'Tuyo',
+      fee: 'Comisión que debes',
+      surplus: 'Sobrante',
+      orphan: 'Huérfanos',
+      refunded: 'Devuelto',
+      returned: 'Retirado por la cadena',
+    },
+  },
 };

@@ -28,4 +28,19 @@ export const reports: typeof en = {
   refunds: 'Reembolsos',
   refunded: 'Devolvido',
   empty: 'Neste período nenhum pagamento foi aplicado e nada foi devolvido.',
+  ledger: {
+    title: 'Saldos e relatório de liquidação',
+    note: 'Onde está o seu dinheiro agora. O relatório tem cada movimento do período em partidas dobradas, com o valor no momento da venda.',
+    download: 'Baixar o relatório (CSV)',
+    empty: 'Nenhum pagamento foi visto ainda.',
+    accounts: {
+      received: 'Espera uma decisão',
+      net: 'Seu',
+      fee: 'Taxa a pagar',
+      surplus: 'Excedente',
+      orphan: 'Órfãos',
+      refunded: 'Devolvido',
+      returned: 'Retirado pela rede',
+    },
+  },
 };
