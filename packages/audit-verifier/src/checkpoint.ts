@@ -22,11 +22,18 @@ const ED25519 = 1;
 /** Opens a signed checkpoint: C2SP signed-note. `key`: the public key, `<name>+<key hash>+<key>`. Throws CheckpointError
  *  if the key has not signed it. */
 export const openCheckpoint = (note: string, key: string): Checkpoint => {
+  if (!isSignedBy(note, key))
+    throw new CheckpointError(`the checkpoint has no right signature of the key ${readKey(key).name}`);
+  return readCheckpoint(note);
+};
+
+/** Whether the key has signed a note. Throws CheckpointError if the key is none. */
+export const isSignedBy = (note: string, key: string): boolean => {
   const { name, hash, publicKey } = readKey(key);
   const end = note.lastIndexOf('\n\n');
-  if (end < 0) throw new CheckpointError('the checkpoint has no signature');
+  if (end < 0) return false;
   const text = note.slice(0, end + 1);
-  const isSigned = note
+  return note
     .slice(end + 2)
     .split('\n')
     .map((line) => line.split(' '))
@@ -34,8 +41,6 @@ export const openCheckpoint = (note: string, key: string): Checkpoint => {
     .map(([, , signature = '']) => Buffer.from(signature, 'base64'))
     .filter((signature) => signature.subarray(0, KEY_HASH_BYTES).equals(hash))
     .some((signature) => verify(null, Buffer.from(text), publicKey, signature.subarray(KEY_HASH_BYTES)));
-  if (!isSigned) throw new CheckpointError(`the checkpoint has no right signature of the key ${name}`);
-  return readCheckpoint(text);
 };
 
 const readKey = (key: string) => {

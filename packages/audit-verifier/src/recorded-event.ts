@@ -7,10 +7,16 @@ export interface RecordedEvent {
   readonly sequence: number;
   readonly type: string;
   readonly at: string;
+  /** When the event store recorded it. No hash covers it. */
+  readonly recorded_at?: string;
   readonly previous_hash: string;
   readonly hash: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** Where an event stands, as the log says it. */
+export const placeOf = ({ sequence, stream }: Pick<RecordedEvent, 'sequence' | 'stream'>): string =>
+  `${sequence}@${stream}`;
 
 /** Null if the line is none. */
 export const readEvent = (line: string): RecordedEvent | null => {
@@ -44,12 +50,7 @@ export const faultOf = (event: RecordedEvent, before: Link | null): string | nul
 
 // The text that is hashed: docs/auditors.md, "The hash".
 const hashOf = (event: RecordedEvent): string => {
-  const {
-    hash: _hash,
-    at: _at,
-    recorded_at: _recordedAt,
-    ...hashed
-  } = event as RecordedEvent & { recorded_at?: string };
+  const { hash: _hash, at: _at, recorded_at: _recordedAt, ...hashed } = event;
   return sha256(`cpg event 2\n${canonicalJson(hashed)}`);
 };
 

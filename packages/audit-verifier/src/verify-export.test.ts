@@ -3,7 +3,7 @@ import { checkpointText, newSigningKey, noteSigner } from '@cpg/transparency-log
 import fc from 'fast-check';
 import { CheckpointError, openCheckpoint } from './checkpoint.ts';
 import { merkleTree } from './merkle-tree.ts';
-import { verifyExport } from './verify-export.ts';
+import { verifyExport, type VerifyOptions } from './verify-export.ts';
 
 const signer = noteSigner(newSigningKey('pay.example'));
 const AT = '2026-01-31T12:00:00.000Z';
@@ -47,8 +47,8 @@ const log = logOf(recordedBefore.slice(0, 5), recordedBefore.slice(5), order.sli
 const linesOf = (events: readonly RecordedEvent[]): string[] =>
   events.map((event) => JSON.stringify(historyEntry(event)));
 const untouched = [...order, ...payment, ...deletion, ...log];
-const verify = (lines: readonly string[], checkpoint = checkpointIn(log, 1)) =>
-  verifyExport(lines, openCheckpoint(checkpoint, signer.verifierKey));
+const verify = (lines: readonly string[], checkpoint = checkpointIn(log, 1), options: VerifyOptions = {}) =>
+  verifyExport(lines, openCheckpoint(checkpoint, signer.verifierKey), options);
 
 /** Events whose chain somebody computed again, with other content from some event on. */
 const rewritten = (
@@ -65,7 +65,8 @@ const rewritten = (
 test('finds nothing in an untouched export, against each checkpoint of its log', async () => {
   for (const index of [0, 1, 2]) {
     const nothing = { findings: [], events: 6, entries: 9, deleted: 3, notLogged: 0 };
-    expect(await verify(linesOf(untouched), checkpointIn(log, index))).toEqual(nothing);
+    const deletedSince = index === 0 ? ['order-2'] : [];
+    expect(await verify(linesOf(untouched), checkpointIn(log, index))).toEqual({ ...nothing, deletedSince });
   }
 });
 
@@ -153,6 +154,63 @@ test.each<[what: string, events: RecordedEvent[], finding: RegExp]>([
   ],
 ])('names %s', async (_, events, finding) => {
   expect((await verify(linesOf(events))).findings).toContainEqual(expect.stringMatching(finding));
+});
+
+test('names a deletion record that the log does not have, and the streams that are gone by it', async () => {
+  const forged = linked('deletion-1', { type: 'Deleted', data: { orderId: '1', paymentIds: ['1'] } });
+  const { findings } = await verify(linesOf([...deletion, ...forged, ...log]));
+  const gone = 'says that order-1, payment-1 were deleted';
+  expect(findings).toEqual([expect.stringContaining(`0@deletion-1 is not in the log, and ${gone}`)]);
+});
+
+test('says from which checkpoint on a log was rewritten that the key has not signed', async () => {
+  const another = noteSigner(newSigningKey('pay.example'));
+  const entries = [...recordedBefore.slice(0, 5), order[2]!, ...recordedBefore.slice(6)].map(entryOf);
+  const tree = merkleTree();
+  entries.forEach(tree.add);
+  const text = checkpointText({ origin: signer.name, size: 8, root: Buffer.from(tree.root(), 'base64') });
+  const data = { entries: entries.slice(5), checkpoint: another.sign(text) };
+  const forged = linked('transparency-log', log[0]!.event, { type: 'CheckpointSigned', data });
+  const lines = linesOf([...order, ...payment, ...deletion, ...forged]);
+  const { findings } = await verify(lines, checkpointIn(log, 1), { key: signer.verifierKey });
+  expect(findings).toContainEqual(
+    expect.stringMatching(/it was rewritten; .* not signed is 1@transparency-log with entries from 5 on$/),
+  );
+});
+
+describe('with an earlier export', () => {
+  const earlier = linesOf(untouched);
+  const withEarlier = (events: readonly RecordedEvent[], index = 1) =>
+    verify(linesOf(events), checkpointIn(log, index), { earlier });
+
+  test('finds nothing in a later one that has more', async () => {
+    const more = linked('order-3', { type: 'Created', data: {} });
+    expect(await withEarlier([...untouched, ...more])).toMatchObject({ findings: [] });
+    const deleted = linesOf([...untouched, ...deletedOrder, ...deletedPayment]);
+    expect(await verify(linesOf(untouched), checkpointIn(log, 1), { earlier: deleted })).toMatchObject({
+      findings: [],
+    });
+  });
+
+  test('names an event that was recorded at another time', async () => {
+    const changed = untouched.map((each) => (each === order[1] ? { ...each, recordedAt: new Date(0) } : each));
+    expect((await verify(linesOf(changed))).findings).toEqual([]);
+    expect((await withEarlier(changed)).findings).toEqual([`1@order-1 was recorded at ${AT} in the earlier export`]);
+  });
+
+  test('names the checkpoints after the kept one that were removed', async () => {
+    const cut = untouched.filter((each) => each !== log[2]);
+    expect((await verify(linesOf(cut))).findings).toEqual([]);
+    expect((await withEarlier(cut)).findings).toEqual(['2@transparency-log was removed: the earlier export has it']);
+  });
+
+  test('names each event once, and what is no event', async () => {
+    const { findings } = await verify(linesOf(untouched.slice(1)), checkpointIn(log, 1), {
+      earlier: [...earlier, 'x'],
+    });
+    expect(findings.filter((finding) => finding.startsWith('0@order-1 '))).toHaveLength(1);
+    expect(findings).toContain('line 10 of the earlier export is not a recorded event');
+  });
 });
 
 test('finds each change of a logged line, wherever it is', async () => {

@@ -1,6 +1,7 @@
-import { type Checkpoint, CheckpointError, readCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, CheckpointError, isSignedBy, readCheckpoint } from './checkpoint.ts';
+import { earlierExport } from './earlier-export.ts';
 import { merkleTree } from './merkle-tree.ts';
-import { faultOf, type Link, readEvent, type RecordedEvent } from './recorded-event.ts';
+import { faultOf, type Link, placeOf, readEvent, type RecordedEvent } from './recorded-event.ts';
 
 export interface Verification {
   /** What is missing, changed or out of order, a sentence each. */
@@ -13,20 +14,34 @@ export interface Verification {
   readonly deleted: number;
   /** Events at the ends of streams that the log does not have yet. */
   readonly notLogged: number;
+  /** Orders whose deletion records came into the log after the checkpoint. */
+  readonly deletedSince: readonly string[];
+}
+
+type Lines = AsyncIterable<string> | Iterable<string>;
+
+export interface VerifyOptions {
+  /** The public key of the log. With it, a finding about a rewritten log says from where on. */
+  readonly key?: string | undefined;
+  /** The lines of an export that was kept elsewhere. */
+  readonly earlier?: Lines | undefined;
 }
 
 /** Verifies the lines of an audit export against a checkpoint of the transparency log. The memory it takes grows with
  *  the number of events: about 500 bytes for each. */
 export const verifyExport = async (
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: Lines,
   checkpoint: Checkpoint,
+  { key, earlier = [] }: VerifyOptions = {},
 ): Promise<Verification> => {
   const findings: string[] = [];
+  const kept = await earlierExport(earlier);
   /** The last event of each stream. */
   const streams = new Map<string, Link>();
   const exported = new Map<string, string>();
-  const deletedStreams = new Set<string>();
-  const log = logOf(checkpoint, findings);
+  /** The place of the deletion record of each deleted stream. */
+  const deletedStreams = new Map<string, string>();
+  const log = logOf(checkpoint, { key, findings });
   let number = 0;
   for await (const line of lines) {
     number += 1;
@@ -38,23 +53,29 @@ export const verifyExport = async (
     const fault = faultOf(event, streams.get(event.stream) ?? null);
     if (fault) findings.push(`${placeOf(event)} (line ${number}): ${fault}`);
     streams.set(event.stream, { sequence: event.sequence, hash: event.hash });
+    kept.compare(event);
     if (event.stream === LOG) log.add(event);
     else exported.set(placeOf(event), event.hash);
-    for (const stream of streamsDeletedBy(event)) deletedStreams.add(stream);
+    for (const stream of streamsDeletedBy(event)) deletedStreams.set(stream, placeOf(event));
   }
   log.end();
   const deleted = compareWithLog(log.entries, { exported, streams, deletedStreams, findings });
-  for (const stream of deletedStreams)
+  for (const stream of deletedStreams.keys())
     if (stream.startsWith('order-') && streams.has(stream))
       findings.push(`${stream} is there, although its deletion was recorded: if it was deleted just now, export again`);
   const notLogged = eventsNotLogged(exported, new Set(log.entries), findings);
-  return { findings, events: exported.size, entries: log.entries.length, deleted, notLogged };
+  kept.end((stream) => deletedStreams.has(stream) && !streams.has(stream), findings);
+  const deletedSince = log.entries
+    .slice(checkpoint.size)
+    .flatMap((entry) => DELETION.exec(entry)?.groups?.orderId ?? [])
+    .map((id) => `order-${id}`);
+  return { findings, events: exported.size, entries: log.entries.length, deleted, notLogged, deletedSince };
 };
 
 const LOG = 'transparency-log';
 
-/** Where an event stands, as the log says it. */
-const placeOf = ({ sequence, stream }: Pick<RecordedEvent, 'sequence' | 'stream'>): string => `${sequence}@${stream}`;
+/** The entry of a deletion record, with the id of the order. */
+const DELETION = /^0@deletion-(?<orderId>\S+) /;
 
 /** The streams that a deletion record says were deleted. */
 const streamsDeletedBy = ({ stream, data }: RecordedEvent): string[] => {
@@ -64,9 +85,14 @@ const streamsDeletedBy = ({ stream, data }: RecordedEvent): string[] => {
 };
 
 /** The transparency log as the export has it. */
-const logOf = (checkpoint: Checkpoint, findings: string[]) => {
+const logOf = (
+  checkpoint: Checkpoint,
+  { key, findings }: { readonly key: string | undefined; readonly findings: string[] },
+) => {
   const tree = merkleTree();
   const entries: string[] = [];
+  /** The first checkpoint that the key has not signed, in words. */
+  let notSigned: string | null = null;
   let rootAtCheckpoint = checkpoint.size === 0 ? tree.root() : null;
 
   return {
@@ -80,6 +106,8 @@ const logOf = (checkpoint: Checkpoint, findings: string[]) => {
         if (tree.size() === checkpoint.size) rootAtCheckpoint = tree.root();
       }
       const own = ownCheckpoint(event);
+      if (key !== undefined && !isSignedBy(String(event.data.checkpoint), key))
+        notSigned ??= `${placeOf(event)} with entries from ${entries.length - added.length} on`;
       if (own?.size !== tree.size() || own.root !== tree.root())
         findings.push(`${placeOf(event)}: its checkpoint is not the one of its entries`);
     },
@@ -91,7 +119,8 @@ const logOf = (checkpoint: Checkpoint, findings: string[]) => {
         );
       else if (rootAtCheckpoint !== checkpoint.root)
         findings.push(
-          `the first ${checkpoint.size} entries of the log are not those of the checkpoint: it was rewritten`,
+          `the first ${checkpoint.size} entries of the log are not those of the checkpoint: it was rewritten` +
+            (notSigned === null ? '' : `; the first checkpoint that the key has not signed is ${notSigned}`),
         );
     },
   };
@@ -114,7 +143,8 @@ interface Exported {
   readonly exported: ReadonlyMap<string, string>;
   /** By name. */
   readonly streams: ReadonlyMap<string, unknown>;
-  readonly deletedStreams: ReadonlySet<string>;
+  /** The place of the deletion record of each deleted stream. */
+  readonly deletedStreams: ReadonlyMap<string, string>;
   readonly findings: string[];
 }
 
@@ -124,6 +154,9 @@ const compareWithLog = (
   { exported, streams, deletedStreams, findings }: Exported,
 ): number => {
   const next = new Map<string, number>();
+  const logged = new Set(entries);
+  /** The deletion records that the log does not have, with the streams that are gone by them. */
+  const records = new Map<string, Set<string>>();
   let deleted = 0;
   for (const [index, entry] of entries.entries()) {
     const { place, sequence, stream, hash } = ENTRY.exec(entry)?.groups ?? {};
@@ -139,9 +172,18 @@ const compareWithLog = (
     else if (exportedHash === hash) continue;
     else if (exportedHash !== undefined)
       findings.push(`${place} was changed: entry ${index} of the log has another hash`);
-    else if (deletedStreams.has(stream) && !streams.has(stream)) deleted += 1;
-    else findings.push(`${place} was removed: entry ${index} of the log`);
+    else if (deletedStreams.has(stream) && !streams.has(stream)) {
+      deleted += 1;
+      const record = deletedStreams.get(stream)!;
+      if (!logged.has(`${record} ${exported.get(record)}`))
+        records.set(record, (records.get(record) ?? new Set()).add(stream));
+    } else findings.push(`${place} was removed: entry ${index} of the log`);
   }
+  for (const [record, gone] of records)
+    findings.push(
+      `${record} is not in the log, and says that ${[...gone].join(', ')} were deleted: it was forged, ` +
+        'or the order was deleted just now: then export again',
+    );
   return deleted;
 };
 
