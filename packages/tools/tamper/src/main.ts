@@ -8,7 +8,7 @@ const USAGE = `Usage: npm run tamper -- <way> --yes-destroy-this-copy [options]
        npm run tamper -- --list
 
 Changes the databases of a local stack in one way, as somebody would who has all rights on them.
-Stop its services first, and never run it on data that you need.
+Never run it on data that you need: services that run may fail afterwards.
 
   --list            the ways
   --database <url>  the database of the services (default: DATABASE_URL); the event store is the

@@ -153,6 +153,7 @@ const cutLog = ({ events }: Databases, { payment }: Target) =>
   );
 
 const moveLastEvent = async (databases: Databases, { payment, otherPayment }: Target): Promise<void> => {
+  if (otherPayment === null) throw new Error('only one order has an applied payment: pay another one');
   const moved = (await readStream(databases.events, payment)).at(-1)!;
   await change(databases, payment, withoutLast);
   await forge(databases, otherPayment, (rows) => [...rows, moved]);
