@@ -13,8 +13,9 @@ import {
 import { runServiceCommands, serviceCommands, withStores } from '@cpg/operations';
 import { createLogger, readConfig, ServiceConfig, wallClock, writeErrorLine, writeLine } from '@cpg/platform';
 import type { RunWith } from '@cpg/platform/commands';
-import { createPool } from '@cpg/platform/postgres';
+import { createPool, type Pool } from '@cpg/platform/postgres';
 import { verifyBooks } from './books/compare-streams.ts';
+import { verifyLedger } from './books/ledger.ts';
 import { addChainsCommands, type ChainsCommand } from './chains/operator/chains-commands.ts';
 import { addUnclaimedCommands, type UnclaimedCommand } from './matching/unclaimed-commands.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -31,13 +32,16 @@ interface AssetsAndPool extends Pick<ChainsCommand, 'assets' | 'db' | 'print'> {
   readonly networks: readonly Network[];
 }
 
+const withPool = async <T>(work: (db: Pool) => Promise<T>): Promise<T> => {
+  const { DATABASE_URL: url } = readConfig(ServiceConfig.pick({ DATABASE_URL: true }), env);
+  const db = createPool({ url, name: 'admin', max: 1, log: createLogger({ name: 'admin', level: 'warn' }) });
+  return work(db).finally(() => db.end());
+};
+
 const withAssetsAndPool: RunWith<AssetsAndPool> = async (work) => {
-  const config = readConfig(Config, env);
-  const { assets, networks } = readAssets(config);
-  const log = createLogger({ name: 'admin', level: 'warn' });
-  const db = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
+  const { assets, networks } = readAssets(readConfig(Config, env));
   const print = (line: string) => void writeLine(line);
-  return work({ assets, networks, db, print }).finally(() => db.end());
+  return withPool((db) => work({ assets, networks, db, print }));
 };
 
 const withChains: RunWith<ChainsCommand> = (work) =>
@@ -67,7 +71,10 @@ const program = serviceCommands({
   ],
   migrations: MIGRATIONS.folder,
   published: { topic: TOPICS.payments.name, objectType: 'payment' },
-  verifyMore: ({ client, ...options }) => verifyBooks(client, options),
+  verifyMore: async ({ client, ...options }) => {
+    const parts = [await verifyBooks(client, options), await withPool(verifyLedger)];
+    return { lines: parts.flatMap(({ lines }) => lines), faults: parts.reduce((sum, { faults }) => sum + faults, 0) };
+  },
 });
 addChainsCommands(program, withChains);
 addUnclaimedCommands(program, withUnclaimed);
