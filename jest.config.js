@@ -4,7 +4,6 @@
 //   x.test.ts                  needs nothing running                       npm test, project "unit"
 //   x.int.test.ts              needs PostgreSQL or an engine               npm test, project "integration"
 //   packages/tools/acceptance/src/   needs the whole stack, which files share    npm test, project "acceptance"
-//   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
 //   …/acceptance/src/shops/    sells in real shops, which have to be         npm run test:shops, project "shops"; npm run
 //                                installed                                      test:extended where they are installed
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
@@ -30,10 +29,8 @@ const base = {
 };
 const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
 const INTEGRATION = '\\.int\\.test\\.ts$';
-const CRASHES = '/tools/acceptance/src/crashes/';
 const SHOPS = '/tools/acceptance/src/shops/';
 const IN_BOTH = [
-  '<rootDir>/packages/tools/acceptance/src/crashes/durability.test.ts',
   '<rootDir>/services/orders/src/order/order.properties.test.ts',
   '<rootDir>/services/payments/src/matching/with-orders.properties.test.ts',
   '<rootDir>/services/payments/src/chains/reading/watcher.properties.test.ts',
@@ -78,15 +75,9 @@ export default {
       ...base,
       displayName: 'acceptance',
       testMatch: ['<rootDir>/packages/tools/acceptance/src/**/*.test.ts'],
-      testPathIgnorePatterns: [EXTENDED, CRASHES, SHOPS],
+      testPathIgnorePatterns: [EXTENDED, SHOPS],
       globalSetup: '<rootDir>/packages/tools/acceptance/src/harness/global-setup.ts',
       globalTeardown: '<rootDir>/packages/tools/acceptance/src/harness/global-teardown.ts',
-    },
-    {
-      ...base,
-      displayName: 'crashes',
-      testMatch: [`<rootDir>/packages${CRASHES}**/*.test.ts`],
-      testPathIgnorePatterns: [EXTENDED],
     },
     {
       ...base,

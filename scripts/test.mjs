@@ -3,12 +3,10 @@ import { conclude, runJest } from './jest-runs.mjs';
 import { setUp } from './setup.mjs';
 
 // Unit and integration tests mostly wait for timers and engines, so two run per core. Acceptance tests share one stack,
-// which keeps a core busy itself. Tests that kill processes run one at a time. jest.config.js says which file belongs
-// where.
+// which keeps a core busy itself. jest.config.js says which file belongs where.
 const RUNS = [
   ['--selectProjects', 'unit', 'integration', `--maxWorkers=${2 * availableParallelism()}`],
   ['--selectProjects', 'acceptance', '--maxWorkers=2'],
-  ['--selectProjects', 'crashes', '--runInBand'],
 ];
 
 await setUp();
