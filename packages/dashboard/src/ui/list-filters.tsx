@@ -27,6 +27,8 @@ export type Field =
       readonly words: Readonly<Record<string, string>>;
       /** Shown while nothing is chosen of several. By default, any status. */
       readonly any?: string;
+      /** Of the field, in pixels. Give it when the words load later: they would move what is below. */
+      readonly width?: number;
     }
   | { readonly kind: 'from' | 'to'; readonly name: string; readonly label: string }
   | {
@@ -158,6 +160,7 @@ const FilterField = ({ field, values, onChange }: FilterFieldProps) => {
         <NativeSelect
           label={field.label}
           value={value}
+          w={field.width}
           onChange={(event) => onChange(event.currentTarget.value)}
           data={[{ value: '', label: '–' }, ...choices(field.words, values)]}
         />

@@ -42,6 +42,7 @@ const Requests = () => {
           kind: 'one',
           name: 'api_key_id',
           label: words.key,
+          width: 200,
           words: Object.fromEntries(names.keys.map((key) => [key.id, nameOfKey(key)])),
         },
         { kind: 'text', name: 'request_id', label: words.id },
@@ -77,7 +78,12 @@ const columns = ({ authorOf }: RequestNames): Column<LoggedRequest>[] => {
     },
     {
       name: words.by,
-      cell: (request) => <span className="breaking">{authorOf(request)}</span>,
+      // In one line, because names load later: they would move the rows.
+      cell: (request) => (
+        <Text size="sm" truncate w={150} title={authorOf(request)}>
+          {authorOf(request)}
+        </Text>
+      ),
       text: ({ api_key_id, user_id }) => api_key_id ?? user_id ?? '',
     },
     {
