@@ -13,6 +13,7 @@ export * from './history.ts';
 export * from './history-view.ts';
 export * from './ids.ts';
 export * from './internal/index.ts';
+export * from './ledger-events.ts';
 export * from './merchant-events.ts';
 export * from './money.ts';
 export * from './order-deletion.ts';

@@ -81,8 +81,8 @@ create index refunds_by_end on refunds (merchant_id, ended_at) where ended_at is
 create index refunds_by_payment on refunds (payment_id);
 create index refunds_by_order on refunds (order_id);
 
--- The ledger: the lines of double-entry bookkeeping of all payments. The projection of payments writes it. Lines never change; those of a deleted
--- payment are deleted with it.
+-- The ledger: the lines of double-entry bookkeeping of all payments. The projection of payments writes it. Lines never change, but those of
+-- a deleted payment lose their transaction.
 create table postings (
   -- The payment, the number of the entry, and the number of the line in it.
   id text primary key,

@@ -3,6 +3,7 @@ import {
   ACCOUNT_STREAM_PREFIX,
   CHAIN_STREAM_PREFIX,
   DEPOSIT_SETTINGS_STREAM,
+  LEDGER_STREAM_PREFIX,
   MERCHANT_STREAM_PREFIX,
   PAYMENT_STREAM_PREFIX,
   SCALES_STREAM,
@@ -61,6 +62,7 @@ const program = serviceCommands({
   moreProjectionsOf: (client) => [payableProjection(client)],
   ownPrefixes: [
     PAYMENT_STREAM_PREFIX,
+    LEDGER_STREAM_PREFIX,
     ACCOUNT_STREAM_PREFIX,
     CHAIN_STREAM_PREFIX,
     DEPOSIT_SETTINGS_STREAM,

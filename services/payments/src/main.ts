@@ -30,6 +30,7 @@ import { pageAddresses } from './rails/gateway-pay/page-addresses.ts';
 import { providerReports } from './rails/gateway-pay/provider-reports.ts';
 import { openRails } from './rails/open-rails.ts';
 import { paymentDeletion } from './read/deletion.ts';
+import { ledgerKeeper } from './read/kept-ledger.ts';
 import { paymentProjection } from './read/payment-projection.ts';
 import { paymentIdsOf, paymentWriter, unsettledPaymentOf } from './read/payment-rows.ts';
 import { refundClaims } from './refunds/refund-claims.ts';
@@ -43,7 +44,7 @@ await startEventSourcedService('payments', readPaymentsConfig, (opened, config) 
   const recent = recentEvents<Payment, PaymentEvent>();
   const handler = paymentHandler(opened, recent);
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
-  const deletePayments = paymentDeletion({ client, handler, readModel });
+  const deletePayments = paymentDeletion({ client, handler, readModel, keepLedger: ledgerKeeper({ client, now }) });
   const orders = ordersClient(
     opened.peer({ name: 'orders', url: config.ORDERS_URL, tokens: config.PAYMENTS_TO_ORDERS_TOKEN }),
   );

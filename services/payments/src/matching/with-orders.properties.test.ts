@@ -151,6 +151,7 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
         const kept = payments.map((each) => `${each.paymentId} ${sightingOf(each)}`);
         expect(kept.filter((each) => deletedSightings.includes(each))).toEqual([]);
         expect(payments.filter(({ status, confirmedAt }) => status === 'received' && confirmedAt)).toEqual([]);
+        expect(both.deletedPaymentsOf(order).filter((id) => !both.isLedgerKept(id))).toEqual([]);
         return;
       }
       expect(order.payments.map(paymentView).sort(byId)).toEqual(payments.map(paymentView).sort(byId));

@@ -4,7 +4,8 @@ import { type Pool, transaction } from '@cpg/platform/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentCommand } from '../payment/command.ts';
 import { isAfterDeletion, paymentStreamOf } from '../payment/identity.ts';
-import { exists, type Payment } from '../payment/state.ts';
+import { type ExistingPayment, exists, type Payment } from '../payment/state.ts';
+import type { KeepLedger } from './kept-ledger.ts';
 import { paymentsOfOrder, projectPayments } from './payment-rows.ts';
 
 // A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
@@ -13,7 +14,8 @@ const DELETABLE: readonly PaymentStatus[] = ['applied', 'failed', 'refunded'];
 
 type PaymentHandler = Pick<CommandHandler<Payment, PaymentCommand, PaymentEvent>, 'load' | 'evict'>;
 
-/** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
+/** Deletes the payments of a deleted order: keeps their ledgers, tombstones their streams and clears their rows.
+ *  Idempotent. */
 export type DeletePayments = (orderId: string) => Promise<void>;
 
 export const paymentDeletion =
@@ -21,8 +23,10 @@ export const paymentDeletion =
     client,
     handler,
     readModel,
+    keepLedger,
   }: {
     client: EventStoreDBClient;
+    keepLedger: KeepLedger;
     handler: PaymentHandler;
     readModel: Pool;
   }): DeletePayments =>
@@ -40,13 +44,14 @@ export const paymentDeletion =
         if (loaded === 'deleted') return true;
         const { state, revision } = loaded;
         if (!isDeletable(state)) return false;
+        await keepLedger(state);
         // The money of a failed payment may be seen again meanwhile: then the payment stays.
         if ((await tombstone(client, paymentStreamOf(id), revision)) === 'tombstoned') return true;
       }
     }
   };
 
-const isDeletable = (payment: Payment): boolean =>
+const isDeletable = (payment: Payment): payment is ExistingPayment =>
   exists(payment) &&
   DELETABLE.includes(payment.status) &&
   !isAfterDeletion(payment.providerId) &&

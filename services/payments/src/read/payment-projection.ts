@@ -1,7 +1,8 @@
-import { PAYMENT_STREAM_PREFIX, PaymentEvent } from '@cpg/contracts';
+import { LEDGER_STREAM_PREFIX, LedgerKept, PAYMENT_STREAM_PREFIX, PaymentEvent } from '@cpg/contracts';
 import {
   type CountTable,
   isTombstone,
+  parseRecorded,
   type Projection,
   rawEventsOf,
   type RecentEvents,
@@ -13,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { deletedPaymentId } from './deletion.ts';
-import { type ProjectedPayment, projectPayments } from './payment-rows.ts';
+import { projectKeptLedgers, type ProjectedPayment, projectPayments } from './payment-rows.ts';
 
 export const paymentCounts: readonly CountTable[] = [
   {
@@ -25,8 +26,8 @@ export const paymentCounts: readonly CountTable[] = [
   { name: 'refund_counts', of: 'refunds', keys: ['currency'] },
 ];
 
-/** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
- *  the row. */
+/** The read models of payments, their refunds and their ledgers, built from the event log. The tombstone of a payment's
+ *  stream clears the row; `LedgerKept`, on a stream of its own, keeps its ledger. */
 export const paymentProjection = (
   client: EventStoreDBClient,
   recent?: RecentEvents<Payment, PaymentEvent>,
@@ -37,12 +38,15 @@ export const paymentProjection = (
     tables: ['payments', 'refunds', 'postings'],
     counts: paymentCounts,
     version: 10,
-    prefixes: [PAYMENT_STREAM_PREFIX],
+    prefixes: [PAYMENT_STREAM_PREFIX, LEDGER_STREAM_PREFIX],
     orderingKeyOf: orderOfPayment(client),
     transientColumns: [],
     apply: async (db, events, schema) => {
       const latestByPaymentId = new Map<string, ProjectedPayment>();
-      for (const entry of await withoutProjected(db, `${schema}.payments`, PAYMENT_STREAM_PREFIX, events)) {
+      const isLedger = ({ event }: AllStreamResolvedEvent) => event!.streamId.startsWith(LEDGER_STREAM_PREFIX);
+      const ledgers = events.filter((entry) => isLedger(entry) && !isTombstone(entry));
+      const ofPayments = events.filter((entry) => !isLedger(entry));
+      for (const entry of await withoutProjected(db, `${schema}.payments`, PAYMENT_STREAM_PREFIX, ofPayments)) {
         const paymentId = deletedPaymentId(entry);
         if (paymentId) {
           latestByPaymentId.set(paymentId, { payment: { status: 'deleted', paymentId }, revision: 0 });
@@ -55,6 +59,12 @@ export const paymentProjection = (
         latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
       await projectPayments(db, [...latestByPaymentId.values()], schema);
+      if (ledgers.length === 0) return;
+      await projectKeptLedgers(
+        db,
+        ledgers.map((entry) => parseRecorded(LedgerKept, entry).event.data),
+        schema,
+      );
     },
   };
 };

@@ -1,6 +1,14 @@
-import { dueBackMinor, fromMinor, messageTypeOf, refundView, type UnsettledPayment } from '@cpg/contracts';
+import {
+  dueBackMinor,
+  fromMinor,
+  type LedgerKept,
+  messageTypeOf,
+  refundView,
+  type UnsettledPayment,
+} from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
-import { type ExistingPayment, findRefund } from '../payment/state.ts';
+import type { Posting } from '../payment/postings.ts';
+import { type ExistingPayment, findRefund, UNCLAIMED_MERCHANT } from '../payment/state.ts';
 import { paymentResource } from '../payment/view.ts';
 
 export interface ProjectedPayment {
@@ -102,8 +110,8 @@ const CHANGING: readonly RefundColumn[] = [
   'ended_at',
 ];
 
-/** Upserts payments with their refunds and postings, each once. Clears every column of a deleted payment but its id, and
- *  deletes its refunds and postings: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
+/** Upserts payments with their refunds and postings, each once. Clears every column of a deleted payment but its id,
+ *  deletes its refunds, and keeps of its postings what `LedgerKept` has: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
@@ -139,8 +147,36 @@ export const projectPayments = async (
   const deleted = payments.flatMap(({ payment }) => (payment.status === 'deleted' ? payment.paymentId : []));
   if (deleted.length === 0) return;
   // Statements of their own see the rows that were added until those of the payments were locked.
-  for (const table of ['refunds', 'postings'])
-    await db.query(`delete from ${schema}.${table} where payment_id = any($1)`, [deleted]);
+  await db.query(`delete from ${schema}.refunds where payment_id = any($1)`, [deleted]);
+  await db.query(`delete from ${schema}.postings where payment_id = any($1) and merchant_id = $2`, [
+    deleted,
+    UNCLAIMED_MERCHANT,
+  ]);
+  await db.query(`update ${schema}.postings set tx_hash = null where payment_id = any($1) and tx_hash is not null`, [
+    deleted,
+  ]);
+};
+
+/** Inserts the lines of ledgers that stay of deleted payments. Lines that are there are not changed. */
+export const projectKeptLedgers = async (
+  db: Queryable,
+  ledgers: readonly LedgerKept['data'][],
+  schema = LIVE_SCHEMA,
+): Promise<void> => {
+  const rows = ledgers.flatMap((ledger) =>
+    ledger.lines.map(({ amountMinor, ...line }) =>
+      postingRow(
+        { ...ledger, createdAt: ledger.paymentCreatedAt },
+        { ...line, amountMinor: BigInt(amountMinor), txHash: undefined },
+      ),
+    ),
+  );
+  const names = POSTING_COLUMNS.map(([name]) => name);
+  await db.query(
+    `insert into ${schema}.postings (${names.join(', ')}) select * from unnest(${places(POSTING_COLUMNS, 1)})
+     on conflict (id) do nothing`,
+    names.map((name) => rows.map((row) => row[name] ?? null)),
+  );
 };
 
 /** Writes the row of a payment before the payment is answered, together with those of concurrent requests. */
@@ -172,21 +208,36 @@ const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =
     ended_at: refund.status === 'recorded' ? refund.at : refund.endedAt,
   }));
 
-const postingRows = (payment: ExistingPayment): Record<(typeof POSTING_COLUMNS)[number][0], unknown>[] =>
-  payment.postings.map(({ entry, line, refundId, ...posting }) => ({
-    id: `${payment.paymentId}_${String(entry).padStart(6, '0')}_${String(line).padStart(2, '0')}`,
-    payment_id: payment.paymentId,
-    merchant_id: posting.merchantId,
-    order_id: posting.orderId,
-    currency: payment.currency,
-    account: posting.account,
-    amount: fromMinor(posting.amountMinor, payment.decimals),
-    event: messageTypeOf(posting.eventType),
-    refund_id: refundId,
-    tx_hash: refundId === undefined ? payment.txHash : findRefund(payment, refundId)?.txHash,
-    payment_created_at: payment.createdAt,
-    created_at: posting.at,
-  }));
+const postingRows = (payment: ExistingPayment): PostingRow[] =>
+  payment.postings.map(({ eventType, refundId, ...line }) =>
+    postingRow(payment, {
+      ...line,
+      event: messageTypeOf(eventType)!,
+      refundId,
+      txHash: refundId === undefined ? payment.txHash : findRefund(payment, refundId)?.txHash,
+    }),
+  );
+
+type PostingRow = Record<(typeof POSTING_COLUMNS)[number][0], unknown>;
+type PostedLine = Omit<Posting, 'eventType'> & { readonly event: string; readonly txHash: string | undefined };
+
+const postingRow = (
+  payment: Pick<ExistingPayment, 'paymentId' | 'currency' | 'decimals' | 'createdAt'>,
+  { entry, line, ...posting }: PostedLine,
+): PostingRow => ({
+  id: `${payment.paymentId}_${String(entry).padStart(6, '0')}_${String(line).padStart(2, '0')}`,
+  payment_id: payment.paymentId,
+  merchant_id: posting.merchantId,
+  order_id: posting.orderId,
+  currency: payment.currency,
+  account: posting.account,
+  amount: fromMinor(posting.amountMinor, payment.decimals),
+  event: posting.event,
+  refund_id: posting.refundId,
+  tx_hash: posting.txHash,
+  payment_created_at: payment.createdAt,
+  created_at: posting.at,
+});
 
 /** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`; or one with a
  *  refund that is not settled, which is named then. */

@@ -85,6 +85,7 @@ export const startBothServices = ({
   let smallestPayableMinor: string | undefined;
   const streams = memoryStreams();
   const calls = unreliableCalls();
+  const keptLines = new Map<string, number>();
   const orders = ordersService({
     streams,
     now,
@@ -97,6 +98,7 @@ export const startBothServices = ({
     now,
     instruction: () => withSmallestPayable(instruction, smallestPayableMinor),
     http: calls.clientOf(() => orders.app, 'payments'),
+    keptLines,
     log,
   });
 
@@ -160,6 +162,14 @@ export const startBothServices = ({
       const ids = [...order.entries.keys(), ...streams.paymentsOf(orderId).map(({ paymentId }) => paymentId)];
       return compareBooks(order, new Map(ids.map((id) => [id, paymentBookOf(streams.payments.eventsOf(id))])));
     },
+    /** Whether the whole ledger of a payment was kept before its stream was deleted. */
+    isLedgerKept: (paymentId: string): boolean => {
+      const payment = streams.payments.lastOf(paymentId);
+      return payment.status !== 'none' && keptLines.get(paymentId) === payment.postings.length;
+    },
+    /** Of the order, before it was deleted. */
+    deletedPaymentsOf: ({ payments }: ExistingOrder): string[] =>
+      payments.map(({ paymentId }) => paymentId).filter((id) => streams.payments.eventsOf(id) === null),
     stop: () => Promise.all([orders.app.close(), payments.app.close()]),
   };
 };
@@ -263,12 +273,19 @@ const paymentsService = ({
   now,
   instruction,
   http,
+  keptLines,
   log,
-}: ServiceOptions & { readonly instruction: () => AssignedInstruction }) => {
+}: ServiceOptions & {
+  readonly instruction: () => AssignedInstruction;
+  readonly keptLines: Map<string, number>;
+}) => {
   const { client, readModel } = streams;
   const handler = withPaymentLog(streams.payments, log);
   const commands = paymentCommands({ handler, project: async () => {} });
-  const deletePayments = paymentDeletion({ client, handler, readModel });
+  const deletePayments = paymentDeletion({
+    ...{ client, handler, readModel },
+    keepLedger: async ({ paymentId, postings }) => void keptLines.set(paymentId, postings.length),
+  });
   const orders = ordersClient(http);
   const notifyOrder = orderNotifier({
     commands,

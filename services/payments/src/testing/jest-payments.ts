@@ -34,6 +34,7 @@ import { refundDestinations } from '../refunds/refund-destination.ts';
 import { orderRefunds } from '../refunds/order-refunds.ts';
 import { requestedRefunds } from '../refunds/requested-refunds.ts';
 import { paymentDeletion } from '../read/deletion.ts';
+import { ledgerKeeper } from '../read/kept-ledger.ts';
 import { paymentProjection } from '../read/payment-projection.ts';
 import { paymentWriter, paymentIdsOf, unsettledPaymentOf } from '../read/payment-rows.ts';
 import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
@@ -155,7 +156,12 @@ const buildService = ({ client, pool, orders, orderOf, providers, claimsEndBy, l
   const now = () => new Date();
   const handler = handlerOn(client);
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
-  const deletePayments = paymentDeletion({ client, handler, readModel: pool });
+  const deletePayments = paymentDeletion({
+    client,
+    handler,
+    readModel: pool,
+    keepLedger: ledgerKeeper({ client, now }),
+  });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({
     commands,
