@@ -145,6 +145,7 @@ test('/ says where to go: as JSON, and to browsers as a page', async () => {
     guide: '/docs/guide',
     reference: '/docs',
     openapi: '/openapi.json',
+    events: '/schemas/asyncapi.json',
     errors: '/docs/errors',
     health: '/health',
   });

@@ -107,6 +107,7 @@ const PLACES = {
   guide: ['/docs/guide', 'Guide for merchants: orders, payments, refunds, webhooks'],
   reference: ['/docs', 'API reference: every endpoint, field and error'],
   openapi: ['/openapi.json', 'The same as an OpenAPI document, for generators'],
+  events: ['/schemas/asyncapi.json', 'Events on Kafka as an AsyncAPI document; JSON Schemas beside it'],
   errors: ['/docs/errors', 'Errors, and what to do about each'],
   health: ['/health', 'Whether this process runs'],
 } as const;

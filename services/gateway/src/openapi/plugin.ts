@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { encodeBody, type EncodedBody, sendEncodedBody } from '../door/responses/compression.ts';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
+import { serveEventSchemas } from './event-schemas.ts';
 import { serveDocsPages } from './pages.ts';
 import { errorResponses, healthErrors } from './error-responses.ts';
 
@@ -31,6 +32,7 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
     return sendEncodedBody(request, reply.type('application/json; charset=utf-8'), await document);
   });
   serveDocsPages(app);
+  serveEventSchemas(app);
 };
 
 const completed = (document: Document): Document => ({

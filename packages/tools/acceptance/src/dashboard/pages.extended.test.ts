@@ -35,7 +35,6 @@ inChromium('the pages of the dashboard', () => {
           shop: opened.full.shop,
           role: 'owner',
           ...screen,
-          locale: 'en-US',
         });
         const { page } = visited;
         const faults = [];
