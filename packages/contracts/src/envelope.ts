@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EventId, MerchantId, Timestamp } from './ids.ts';
 
 /** Attributes of every Kafka message: CloudEvents 1.0, structured JSON, with the extensions `sequence`,
- *  `correlationid`, `causationid`, `merchantid`, `orderid` and `cpghash`. */
+ *  `actor`, `correlationid`, `causationid`, `merchantid`, `orderid` and `cpghash`. */
 export const ENVELOPE = {
   specversion: z.literal('1.0'),
   id: EventId,
@@ -13,6 +13,12 @@ export const ENVELOPE = {
   dataschema: z.string().describe('The `$id` of the schema of `data`: an absolute URI.'),
   /** The number of the event on its stream, from 0, in the form of the CloudEvents sequence extension. */
   sequence: z.string().regex(/^\d+$/),
+  actor: z
+    .string()
+    .optional()
+    .describe(
+      'Who caused the event: `key:` and the begin of an API key, `user:` and an id, `operator` with or without a name, or `service:` and a name. Absent in messages of versions before 0.2.0.',
+    ),
   correlationid: z.string(),
   causationid: z.string(),
   merchantid: MerchantId,

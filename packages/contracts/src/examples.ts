@@ -20,6 +20,7 @@ export const exampleMessage = <T extends DomainMessage['type']>(type: T) => {
     datacontenttype: 'application/json' as const,
     dataschema: schemaIdOf(type),
     sequence,
+    actor: 'service:payments',
     correlationid: 'req_01KGA4S9HNRV4Q0K2M8B6D1C3F',
     causationid: 'evt_01KGA4T2B4A6C8E0G2J4M6P8R0',
     merchantid: MERCHANT,

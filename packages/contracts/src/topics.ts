@@ -110,7 +110,12 @@ interface EventToPublish {
   readonly id: string;
   readonly revision: number;
   readonly event: { readonly type: string; readonly data: { readonly at: string } };
-  readonly metadata: { readonly $correlationId: string; readonly $causationId: string; readonly hash: string };
+  readonly metadata: {
+    readonly actor: string;
+    readonly $correlationId: string;
+    readonly $causationId: string;
+    readonly hash: string;
+  };
 }
 
 interface MessageSubject {
@@ -142,6 +147,7 @@ export const messageFor = (
     datacontenttype: 'application/json',
     dataschema: schemaIdOf(type),
     sequence: String(revision),
+    actor: metadata.actor,
     correlationid: metadata.$correlationId,
     causationid: metadata.$causationId,
     merchantid: merchantId,
