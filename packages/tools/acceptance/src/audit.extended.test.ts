@@ -57,7 +57,7 @@ test('`audit verify` finds an event that was changed in the database', async () 
       `payment-${paymentId}, event 0: amountMinor is 10000001, but 10000000 by ${orderStream}, event `,
     );
     expect(output).toContain('keep a copy of the event store first');
-    expect(output).toMatch(/payment-\*, account-\*, .*: 1 of \d+ events fail verification/);
+    expect(output).toMatch(/payment-\*, ledger-\*, account-\*, .*: 1 of \d+ events fail verification/);
   } finally {
     await change('10000001', '10000000');
     await events.end();
