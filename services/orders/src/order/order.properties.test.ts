@@ -209,7 +209,7 @@ const decideOrRefuse = (command: OrderCommand, order: Order): OrderEvent[] => {
   }
 };
 
-const RUNS = { numRuns: process.env.EXTENDED ? 1_000 : 200 };
+const RUNS = { numRuns: process.env.EXTENDED ? 1_000 : 100 };
 
 const conserved = (order: ExistingOrder) => {
   for (const each of order.payments) {

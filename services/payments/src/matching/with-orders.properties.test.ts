@@ -158,7 +158,7 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       expect(sumOf(payments)).toBe(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n));
     }),
     {
-      numRuns: process.env.EXTENDED ? 300 : 40,
+      numRuns: process.env.EXTENDED ? 300 : 25,
       examples: [
         [moneyReturnsBeforeADeletion()],
         [moneyReturnsAndFailsUnseen()],
@@ -190,7 +190,7 @@ test('a refund of the surplus never reverses an order, and leaves nothing of the
         expect(total).toBe(before.totalMinor);
       }
     }),
-    { numRuns: process.env.EXTENDED ? 300 : 40, examples: [[surplusAfterAnOrderRefund()]] },
+    { numRuns: process.env.EXTENDED ? 300 : 25, examples: [[surplusAfterAnOrderRefund()]] },
   );
 }, 600_000);
 

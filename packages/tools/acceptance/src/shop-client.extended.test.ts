@@ -5,10 +5,9 @@ import { type Client, createClient, type Order } from '@cpg/sdk';
 import { createShop, type Meaning, type Outcome, type Shop, type Store } from '@cpg/shop-client';
 import { openShop, type Shop as Merchant } from './harness/merchants.ts';
 import { freePort } from '@cpg/ports';
-import { sharedStack } from './harness/stack-files.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-const stack = sharedStack();
 const CART = {
   lines: [
     { name: 'Tea pot', minor: 1000n, quantity: 3 },
@@ -19,6 +18,7 @@ const CART = {
   coin: 'USDC' as const,
   rails: ['gateway_pay', 'crypto_deposit'] as const,
 };
+let stack: Stack;
 let merchant: Merchant;
 let client: Client;
 let server: Server;
@@ -51,6 +51,7 @@ const pay = ({ id }: Order, amount: string, more: object = {}) =>
 const lastOf = ({ id }: Order) => seen.get(id)?.at(-1);
 
 beforeAll(async () => {
+  stack = await startStack();
   merchant = await openShop(stack);
   client = createClient({ baseUrl: stack.baseUrl, apiKey: merchant.key });
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -76,6 +77,7 @@ afterAll(async () => {
   server.closeAllConnections();
   await new Promise((done) => server.close(done));
   await merchant.api.close();
+  await stack.stop();
 });
 
 test('a shop hears that its order is paid, with the total to the cent, and no other shop does', async () => {
