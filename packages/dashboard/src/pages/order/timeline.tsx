@@ -1,12 +1,11 @@
 import { Checkbox, Stack, Text } from '@mantine/core';
-import type { OrderHistoryPage, User, UserPage } from '@cpg/sdk';
+import type { OrderHistoryPage, User } from '@cpg/sdk';
 import { useState } from 'react';
 import { formatAmount } from '../../lib/amounts.ts';
 import { formatTime } from '../../lib/times.ts';
 import { actorOf, addressesOf, type Entry, type Moment, timeline } from '../../lib/timeline.ts';
-import { useOnce } from '../../queries.ts';
-import { useAllowed } from '../../session.ts';
 import { locale, t } from '../../texts/index.ts';
+import { useUsers } from '../../ui/names.ts';
 import { Section } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Id, Time } from '../../ui/values.tsx';
@@ -19,7 +18,7 @@ interface TimelineProps {
 /** The history in words. What came after the shown time is pale. */
 export const Timeline = ({ history, at }: TimelineProps) => {
   const [showsAll, setShowsAll] = useState(false);
-  const users = useOnce<UserPage>('/v1/users?limit=100', { enabled: useAllowed('readUsers') });
+  const users = useUsers();
   const moments = timeline(history.items, { brief: !showsAll });
   return (
     <Section
@@ -38,7 +37,7 @@ export const Timeline = ({ history, at }: TimelineProps) => {
           <li key={moment.id} className={at !== undefined && moment.recorded_at > at ? 'later' : undefined}>
             <Text size="sm">{sentenceOf(moment)}</Text>
             <Text size="xs" c="dimmed">
-              <Time at={moment.at} exact /> {t.history.by} {actorWords(moment.actor, users.data?.items ?? [])}
+              <Time at={moment.at} exact /> {t.history.by} {actorWords(moment.actor, users)}
             </Text>
           </li>
         ))}

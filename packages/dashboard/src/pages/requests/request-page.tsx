@@ -1,13 +1,14 @@
 import type { LoggedRequest, LoggedRequestPage } from '@cpg/sdk';
+import { nameOf } from '../../lib/names.ts';
 import { useLive } from '../../queries.ts';
 import { useAllowed } from '../../session.ts';
 import { t } from '../../texts/index.ts';
 import { useParam } from '../../ui/address.ts';
 import { ButtonLink, PageLink } from '../../ui/links.tsx';
+import { useKeys, useUsers } from '../../ui/names.ts';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Empty, Loaded, Needs } from '../../ui/states.tsx';
 import { HttpStatus, Id, Time } from '../../ui/values.tsx';
-import { useRequestNames } from './names.ts';
 
 /** One request of the log. */
 export const RequestPage = () => {
@@ -25,8 +26,8 @@ export const RequestPage = () => {
 };
 
 const Details = ({ request }: { readonly request: LoggedRequest }) => {
-  const { authorOf } = useRequestNames();
-  const { id, method, path, code, api_key_id: key, address, duration_ms: ms, created_at: at } = request;
+  const names = { users: useUsers(), keys: useKeys() };
+  const { id, method, path, code, api_key_id: key, user_id: user, address, duration_ms: ms, created_at: at } = request;
   const words = t.requests;
   return (
     <Section
@@ -46,7 +47,7 @@ const Details = ({ request }: { readonly request: LoggedRequest }) => {
           [
             key === undefined ? words.user : words.key,
             <PageLink key="by" to={key === undefined ? '/settings/users' : '/api-keys'} className="breaking">
-              {authorOf(request)}
+              {nameOf(key ?? user ?? '', names)}
             </PageLink>,
           ],
           [words.address, address],

@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core';
 import type { LoggedRequest } from '@cpg/sdk';
-import { nameOfKey } from '../../lib/names.ts';
+import { type Named, nameOf, nameOfKey } from '../../lib/names.ts';
 import { t } from '../../texts/index.ts';
 import { PageLink } from '../../ui/links.tsx';
 import { ListView } from '../../ui/list-view.tsx';
+import { useKeys, useUsers } from '../../ui/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Needs } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { HttpStatus, Time } from '../../ui/values.tsx';
-import { type RequestNames, useRequestNames } from './names.ts';
 
 /** The requests that were made with the keys of the merchant. */
 export const RequestsPage = () => (
@@ -25,7 +25,7 @@ export const RequestsPage = () => (
 const METHODS = { GET: 'GET', HEAD: 'HEAD', POST: 'POST', PUT: 'PUT', PATCH: 'PATCH', DELETE: 'DELETE' };
 
 const Requests = () => {
-  const names = useRequestNames();
+  const names = { users: useUsers(), keys: useKeys() };
   const words = t.requests;
   return (
     <ListView<LoggedRequest>
@@ -54,7 +54,7 @@ const Requests = () => {
   );
 };
 
-const columns = ({ authorOf }: RequestNames): Column<LoggedRequest>[] => {
+const columns = (names: Named): Column<LoggedRequest>[] => {
   const words = t.requests;
   return [
     {
@@ -79,11 +79,14 @@ const columns = ({ authorOf }: RequestNames): Column<LoggedRequest>[] => {
     {
       name: words.by,
       // In one line, because names load later: they would move the rows.
-      cell: (request) => (
-        <Text size="sm" truncate w={150} title={authorOf(request)}>
-          {authorOf(request)}
-        </Text>
-      ),
+      cell: ({ api_key_id, user_id }) => {
+        const name = nameOf(api_key_id ?? user_id ?? '', names);
+        return (
+          <Text size="sm" truncate w={150} title={name}>
+            {name}
+          </Text>
+        );
+      },
       text: ({ api_key_id, user_id }) => api_key_id ?? user_id ?? '',
     },
     {
@@ -101,7 +104,7 @@ const columns = ({ authorOf }: RequestNames): Column<LoggedRequest>[] => {
   ];
 };
 
-const csvColumns = (names: RequestNames): Column<LoggedRequest>[] => [
+const csvColumns = (names: Named): Column<LoggedRequest>[] => [
   { name: 'id', cell: () => null, text: ({ id }) => id },
   ...columns(names),
   { name: t.requests.address, cell: () => null, text: ({ address }) => address },

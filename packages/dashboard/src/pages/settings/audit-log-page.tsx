@@ -1,14 +1,12 @@
 import { Text } from '@mantine/core';
-import type { ApiKey, ApiKeyPage, AuditLogEntry, User, UserPage } from '@cpg/sdk';
+import type { AuditLogEntry } from '@cpg/sdk';
 import { changeInWords, pageOfSubject } from '../../lib/audit-log.ts';
-import { shorten } from '../../lib/ids.ts';
-import { nameOfKey, nameOfUser } from '../../lib/names.ts';
+import { type Named, nameOf, nameOfUser } from '../../lib/names.ts';
 import { actorOf } from '../../lib/timeline.ts';
-import { useOnce } from '../../queries.ts';
-import { useAllowed } from '../../session.ts';
 import { t, wordFor } from '../../texts/index.ts';
 import { PageLink } from '../../ui/links.tsx';
 import { ListView } from '../../ui/list-view.tsx';
+import { useKeys, useUsers } from '../../ui/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Needs } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -27,9 +25,7 @@ export const AuditLogPage = () => (
 );
 
 const Entries = () => {
-  const users = useOnce<UserPage>('/v1/users?limit=100', { enabled: useAllowed('readUsers') });
-  const keys = useOnce<ApiKeyPage>('/v1/api-keys?limit=100', { enabled: useAllowed('readKeys') });
-  const names = { users: users.data?.items ?? [], keys: keys.data?.items ?? [] };
+  const names = { users: useUsers(), keys: useKeys() };
   return (
     <ListView<AuditLogEntry>
       list="audit-log"
@@ -47,12 +43,7 @@ const Entries = () => {
   );
 };
 
-interface Names {
-  readonly users: readonly User[];
-  readonly keys: readonly ApiKey[];
-}
-
-const columns = (names: Names): Column<AuditLogEntry>[] => [
+const columns = (names: Named): Column<AuditLogEntry>[] => [
   {
     name: t.auditLog.at,
     cell: ({ created_at }) => <Time at={created_at} exact />,
@@ -99,7 +90,7 @@ const detailsOf = ({ changes, reason }: AuditLogEntry): string[] => [
   ...changes.map((change) => changeInWords(change, t.auditLog)),
 ];
 
-const actorInWords = (actor: string, { users, keys }: Names): string => {
+const actorInWords = (actor: string, { users, keys }: Named): string => {
   const { kind, name } = actorOf(actor);
   const user = users.find(({ id }) => kind === 'user' && id === name);
   if (user) return nameOfUser(user);
@@ -108,10 +99,5 @@ const actorInWords = (actor: string, { users, keys }: Names): string => {
   return words ? words(key?.label ?? name).trim() : actor;
 };
 
-const subjectInWords = (subject: string, { users, keys }: Names): string => {
-  const user = users.find(({ id }) => id === subject);
-  if (user) return nameOfUser(user);
-  const key = keys.find(({ id }) => id === subject);
-  if (key) return nameOfKey(key);
-  return subject.startsWith('mer_') ? t.auditLog.merchant : shorten(subject);
-};
+const subjectInWords = (subject: string, names: Named): string =>
+  subject.startsWith('mer_') ? t.auditLog.merchant : nameOf(subject, names);
