@@ -96,9 +96,9 @@ test('a line says what moved the money, and when', () => {
   const { merchantId, orderId, postings } = after(paymentReceived(), applied(10_000n), paymentRefunded('10000'));
   expect(postings.at(-1)).toEqual({
     ...{ entry: 3, line: 2, account: 'refunded', amountMinor: 10_000n, merchantId, orderId },
-    ...{ eventType: 'PaymentRefunded', refundId: REFUND_ID, at: CHANGED_AT_ISO },
+    ...{ event: 'payment.refunded', refundId: REFUND_ID, at: CHANGED_AT_ISO },
   });
-  expect(postings[0]).toMatchObject({ entry: 1, line: 1, eventType: 'PaymentReceived', refundId: undefined });
+  expect(postings[0]).toMatchObject({ entry: 1, line: 1, event: 'payment.received', refundId: undefined });
 });
 
 const assigned: PaymentEvent = {

@@ -1,4 +1,4 @@
-import { type LedgerAccount, paymentBreakdown, type PaymentEvent, type PaymentState } from '@cpg/contracts';
+import { LedgerAccount, messageTypeOf, paymentBreakdown, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 
 /** One line of double-entry bookkeeping: money of a payment that enters an account, or leaves it. The lines of an entry
  *  add up to zero. */
@@ -12,7 +12,8 @@ export interface Posting {
   readonly amountMinor: bigint;
   readonly merchantId: string;
   readonly orderId: string;
-  readonly eventType: PaymentEvent['type'];
+  /** The name of the event on Kafka. */
+  readonly event: string;
   readonly refundId?: string | undefined;
   readonly at: string;
 }
@@ -42,16 +43,7 @@ export const positionOf = (payment: PaymentState): Position => {
   };
 };
 
-const NOTHING: Position = {
-  payer: 0n,
-  received: 0n,
-  net: 0n,
-  fee: 0n,
-  surplus: 0n,
-  orphan: 0n,
-  refunded: 0n,
-  returned: 0n,
-};
+const NOTHING = Object.fromEntries(LedgerAccount.options.map((account) => [account, 0n])) as Position;
 
 /** The payment with the entry that an event adds to its ledger; `before` is null for the first event. Most events move
  *  no money and add none. An assignment closes the accounts of the earlier owner and opens those of the new one. */
@@ -68,7 +60,7 @@ export const withPostings = <P extends Ledgered>(before: P | null, after: P, eve
 type Line = Pick<Posting, 'account' | 'amountMinor' | 'merchantId' | 'orderId'>;
 
 const linesOf = ({ merchantId, orderId }: PaymentState, before: Position, after: Position): Line[] =>
-  (Object.keys(NOTHING) as LedgerAccount[]).flatMap((account) => {
+  LedgerAccount.options.flatMap((account) => {
     const amountMinor = after[account] - before[account];
     return amountMinor === 0n ? [] : [{ account, amountMinor, merchantId, orderId }];
   });
@@ -77,7 +69,7 @@ const posted = <P extends Ledgered>(payment: P, event: PaymentEvent, lines: read
   if (lines.length === 0) return payment;
   const entry = (payment.postings.at(-1)?.entry ?? 0) + 1;
   const refundId = event.type === 'PaymentRefunded' ? event.data.refundId : undefined;
-  const what = { entry, eventType: event.type, refundId, at: event.data.at };
+  const what = { entry, event: messageTypeOf(event.type)!, refundId, at: event.data.at };
   return {
     ...payment,
     postings: [...payment.postings, ...lines.map((line, index) => ({ ...line, ...what, line: index + 1 }))],

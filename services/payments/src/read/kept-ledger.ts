@@ -1,4 +1,4 @@
-import { LedgerKept, ledgerStreamOf, messageTypeOf } from '@cpg/contracts';
+import { LedgerKept, ledgerStreamOf } from '@cpg/contracts';
 import { appendOne, deletedStream, endOf, readStream } from '@cpg/event-sourcing';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
@@ -32,10 +32,9 @@ const ledgerOf = ({ postings, ...payment }: ExistingPayment, at: Date): LedgerKe
     paymentCreatedAt: payment.createdAt,
     lines: postings
       .filter(({ merchantId }) => merchantId !== UNCLAIMED_MERCHANT)
-      .map(({ eventType, amountMinor, refundId, ...line }) => ({
+      .map(({ amountMinor, refundId, ...line }) => ({
         ...line,
         amountMinor: String(amountMinor),
-        event: messageTypeOf(eventType)!,
         ...(refundId !== undefined && { refundId }),
       })),
     at: at.toISOString(),

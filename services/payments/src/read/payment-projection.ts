@@ -59,7 +59,6 @@ export const paymentProjection = (
         latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
       await projectPayments(db, [...latestByPaymentId.values()], schema);
-      if (ledgers.length === 0) return;
       await projectKeptLedgers(
         db,
         ledgers.map((entry) => parseRecorded(LedgerKept, entry).event.data),

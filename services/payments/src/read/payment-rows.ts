@@ -1,11 +1,4 @@
-import {
-  dueBackMinor,
-  fromMinor,
-  type LedgerKept,
-  messageTypeOf,
-  refundView,
-  type UnsettledPayment,
-} from '@cpg/contracts';
+import { dueBackMinor, fromMinor, type LedgerKept, refundView, type UnsettledPayment } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/platform/postgres';
 import type { Posting } from '../payment/postings.ts';
 import { type ExistingPayment, findRefund, UNCLAIMED_MERCHANT } from '../payment/state.ts';
@@ -111,7 +104,8 @@ const CHANGING: readonly RefundColumn[] = [
 ];
 
 /** Upserts payments with their refunds and postings, each once. Clears every column of a deleted payment but its id,
- *  deletes its refunds, and keeps of its postings what `LedgerKept` has: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
+ *  deletes its refunds, and keeps of its postings what `LedgerKept` has: run that in a transaction. A row with the same
+ *  or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
@@ -163,12 +157,10 @@ export const projectKeptLedgers = async (
   ledgers: readonly LedgerKept['data'][],
   schema = LIVE_SCHEMA,
 ): Promise<void> => {
+  if (ledgers.length === 0) return;
   const rows = ledgers.flatMap((ledger) =>
     ledger.lines.map(({ amountMinor, ...line }) =>
-      postingRow(
-        { ...ledger, createdAt: ledger.paymentCreatedAt },
-        { ...line, amountMinor: BigInt(amountMinor), txHash: undefined },
-      ),
+      postingRow({ ...ledger, createdAt: ledger.paymentCreatedAt }, { ...line, amountMinor: BigInt(amountMinor) }),
     ),
   );
   const names = POSTING_COLUMNS.map(([name]) => name);
@@ -209,21 +201,17 @@ const refundRows = (payment: ExistingPayment): Record<RefundColumn, unknown>[] =
   }));
 
 const postingRows = (payment: ExistingPayment): PostingRow[] =>
-  payment.postings.map(({ eventType, refundId, ...line }) =>
-    postingRow(payment, {
-      ...line,
-      event: messageTypeOf(eventType)!,
-      refundId,
-      txHash: refundId === undefined ? payment.txHash : findRefund(payment, refundId)?.txHash,
-    }),
-  );
+  payment.postings.map((line) => {
+    const { refundId } = line;
+    return postingRow(payment, line, refundId === undefined ? payment.txHash : findRefund(payment, refundId)?.txHash);
+  });
 
 type PostingRow = Record<(typeof POSTING_COLUMNS)[number][0], unknown>;
-type PostedLine = Omit<Posting, 'eventType'> & { readonly event: string; readonly txHash: string | undefined };
 
 const postingRow = (
   payment: Pick<ExistingPayment, 'paymentId' | 'currency' | 'decimals' | 'createdAt'>,
-  { entry, line, ...posting }: PostedLine,
+  { entry, line, ...posting }: Posting,
+  txHash?: string,
 ): PostingRow => ({
   id: `${payment.paymentId}_${String(entry).padStart(6, '0')}_${String(line).padStart(2, '0')}`,
   payment_id: payment.paymentId,
@@ -234,7 +222,7 @@ const postingRow = (
   amount: fromMinor(posting.amountMinor, payment.decimals),
   event: posting.event,
   refund_id: posting.refundId,
-  tx_hash: posting.txHash,
+  tx_hash: txHash,
   payment_created_at: payment.createdAt,
   created_at: posting.at,
 });
