@@ -22,7 +22,7 @@ export const listSettlementLines = {
   operationId: 'listSettlementLines',
   summary: 'List the lines of the settlement report',
   description:
-    'Lists every movement of your money as double-entry bookkeeping: one line for each account that an event changes, sorted by the time of the event. The amounts of an entry add up to zero, and the lines of an account to its balance. A line never changes, and a correction is a line of its own. The lines of a deleted order stay, without `external_reference_id`, `tx_hash` and the value at the sale. Decisions on payments carry the time at which they were made: after an outage, a line can be booked up to as much later as the outage lasted. Stop when `page >= totalPages`.',
+    'Lists every movement of your money as double-entry bookkeeping: one line for each account that an event changes, sorted by the time of the event. The amounts of an entry add up to zero, and the lines of an account to its balance. A line never changes, and a correction is a line of its own. The lines of a deleted order stay, without `external_reference_id`, `tx_hash` and the value at the sale. A decision on a payment keeps the time at which it was made: after an outage, a line can appear as much later than its `booked_at` as the outage lasted. Stop when `page >= totalPages`.',
   tags,
   querystring: SettlementQuery,
   response: { 200: SettlementPage },
